@@ -1,0 +1,1 @@
+"""Exact Smatch, SDP and UCCA scores."""

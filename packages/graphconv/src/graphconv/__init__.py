@@ -1,0 +1,1 @@
+"""Lossless AMR, SDP and UCCA <-> arborescence conversion."""

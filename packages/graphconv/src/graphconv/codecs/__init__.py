@@ -1,0 +1,28 @@
+"""The file formats. Each module here is one codec and defines the same names.
+
+``blocks(lines, filename)``
+    Cut the lines of a file into :class:`Block`, the text of one graph each. Cheap, and never
+    raises for a bad graph, so that a reader can skip one and go on.
+``parse(block, framework)``
+    Turn one block into a Graph. *framework* is what the user said, or None. Raises FormatError.
+``format(graph)``
+    Turn one Graph into its text, the separator to the next graph included.
+``sniff(head)``
+    Say whether the first few thousand characters of a file look like this format.
+
+The codec ``arborescence`` parses to and formats from Arborescence instead of Graph.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Block(NamedTuple):
+    """The text of one graph in a file, and where it starts."""
+
+    text: str
+    filename: str
+    lineno: int
+    first: bool = False
+    """Whether it is the first of its file, where header lines may stand."""

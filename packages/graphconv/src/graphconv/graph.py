@@ -1,0 +1,197 @@
+"""One graph type for all frameworks: AMR, DM, PAS, PSD, UCCA (and EDS through MRP).
+
+What the parts mean in each framework:
+
+========  ==============================  ==========================================================
+part      framework                       meaning
+========  ==============================  ==========================================================
+token     all                             a word of the sentence; its position is its place in
+                                          ``Graph.tokens``, counted from 0
+node      AMR                             a variable with its concept as label, or a constant
+                                          (``constant=True``; label as written, quotes included)
+          DM, PAS, PSD                    a token position: ``anchors == (position,)``, no label
+          UCCA                            a unit; ``anchors`` are the positions of its Terminal
+                                          children in the order of the file; no label;
+                                          ``implicit=True`` for implicit units
+edge      AMR                             true direction and role (``:ARG0-of`` is read as ``ARG0``
+                                          the other way round), without the colon; the attribute
+                                          ``inverted`` records that it was written inverted
+          DM, PAS, PSD                    predicate to argument
+          UCCA                            parent to child unit; several categories are one label
+                                          (:func:`join_categories`); ``remote=True`` for remote edges
+tops      AMR, UCCA                       the root
+          DM, PAS, PSD                    the nodes with TOP ``+``: none, one or several
+========  ==============================  ==========================================================
+
+Plain Terminal edges of UCCA are not edges here but anchors. A Terminal edge that says more (another
+category, remote, attributes) is an :class:`Edge` to a terminal node: a node with the terminal's id
+(``0.7``), the terminal's position as its only anchor and the attribute ``terminal``.
+
+Everything else a file says is kept too, in ``attributes``, ``features``, ``metadata`` (what a user
+may want to read) and ``extras`` (what only the codec that wrote it understands); all of it takes
+part in ``==``. Attributes are tuples of pairs: ordered, hashable and safe to share.
+
+>>> graph = Graph(
+...     id="1",
+...     framework="amr",
+...     nodes=(Node("w", "want-01"), Node("b", "boy"), Node(":0", "-", constant=True)),
+...     edges=(Edge("w", "b", "ARG0"), Edge("w", ":0", "polarity")),
+...     tops=("w",),
+... )
+>>> [edge.label for edge in graph.edges]
+['ARG0', 'polarity']
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from graphconv.errors import ConversionError
+
+if TYPE_CHECKING:
+    import networkx
+
+Attributes = tuple[tuple[str, Any], ...]
+"""Pairs (name, value); a value is what JSON can hold."""
+
+BILEXICAL = frozenset({"dm", "pas", "psd"})
+"""The frameworks of SDP files: a node is a token."""
+
+FRAMEWORKS = ("amr", "dm", "pas", "psd", "ucca", "eds")
+"""Every framework that graphconv knows."""
+
+
+class Token(NamedTuple):
+    """A word of the sentence, with what the treebank says about it."""
+
+    form: str
+    lemma: str | None = None
+    pos: str | None = None
+    span: tuple[int, int] | None = None
+    """Characters [from, to) of the text, where the format gives them."""
+    features: Attributes = ()
+    """Everything else: ``frame`` (SDP), ``ner``, ``dep``, ``shape`` and more (UCCA ``extra``)."""
+
+
+class Node(NamedTuple):
+    """A node; the module docstring says what it is in each framework."""
+
+    id: str
+    label: str | None = None
+    anchors: tuple[int, ...] = ()
+    constant: bool = False
+    implicit: bool = False
+    attributes: Attributes = ()
+
+
+class Edge(NamedTuple):
+    """A directed edge; the module docstring says what it is in each framework."""
+
+    source: str
+    target: str
+    label: str
+    remote: bool = False
+    attributes: Attributes = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """A meaning graph with its sentence."""
+
+    id: str
+    framework: str
+    tokens: tuple[Token, ...] = ()
+    nodes: tuple[Node, ...] = ()
+    edges: tuple[Edge, ...] = ()
+    tops: tuple[str, ...] = ()
+    metadata: Attributes = ()
+    extras: Attributes = ()
+
+    def validate(self) -> None:
+        """Raise ConversionError unless ids are unique and edges, tops and anchors exist."""
+        counts = Counter(node.id for node in self.nodes)
+        for node_id, count in counts.items():
+            if count > 1:
+                self._refuse(f"node {node_id!r} is defined {count} times")
+        for edge in self.edges:
+            for end in (edge.source, edge.target):
+                if end not in counts:
+                    self._refuse(f"edge {edge.label!r} has an unknown node {end!r}")
+        for top in self.tops:
+            if top not in counts:
+                self._refuse(f"top {top!r} is not a node")
+        for node in self.nodes:
+            for anchor in node.anchors:
+                if not 0 <= anchor < len(self.tokens):
+                    self._refuse(f"node {node.id!r} is anchored to token {anchor}, which does not exist")
+
+    def to_networkx(self) -> networkx.MultiDiGraph:
+        """Return the graph with every field as networkx attributes."""
+        import networkx  # noqa: PLC0415 - an optional dependency, and slow to import
+
+        result = networkx.MultiDiGraph(
+            id=self.id,
+            framework=self.framework,
+            tokens=self.tokens,
+            tops=self.tops,
+            metadata=self.metadata,
+            extras=self.extras,
+        )
+        for node in self.nodes:
+            result.add_node(node.id, **_fields(node, skip=("id",)))
+        for edge in self.edges:
+            result.add_edge(edge.source, edge.target, **_fields(edge, skip=("source", "target")))
+        return result
+
+    def _refuse(self, message: str) -> None:
+        raise ConversionError(message, graph_id=self.id)
+
+
+def attribute(attributes: Attributes, name: str, default: Any = None) -> Any:
+    """Return the value of the first pair called *name*."""
+    for key, value in attributes:
+        if key == name:
+            return value
+    return default
+
+
+def join_categories(categories: tuple[str, ...]) -> str:
+    """Join the categories of a UCCA edge into its label.
+
+    >>> join_categories(("A", "S"))
+    'A|S'
+    """
+    if len(categories) == 1 and not (set(categories[0]) & {"\\", "|"}):
+        return categories[0]
+    return "|".join(c.replace("\\", "\\\\").replace("|", "\\|") for c in categories)
+
+
+def split_categories(label: str) -> tuple[str, ...]:
+    r"""Split the label of a UCCA edge into its categories.
+
+    >>> split_categories("A|S")
+    ('A', 'S')
+    >>> split_categories(join_categories(("a|b", "\\")))
+    ('a|b', '\\')
+    """
+    if "\\" not in label:
+        return tuple(label.split("|"))
+    categories = [""]
+    escaped = False
+    for character in label:
+        if escaped:
+            categories[-1] += character
+            escaped = False
+        elif character == "\\":
+            escaped = True
+        elif character == "|":
+            categories.append("")
+        else:
+            categories[-1] += character
+    return tuple(categories)
+
+
+def _fields(item: Node | Edge, skip: tuple[str, ...]) -> dict[str, Any]:
+    return {name: value for name, value in item._asdict().items() if name not in skip}

@@ -1,0 +1,1 @@
+"""Text to meaning graphs: the attention-based neural transducer."""
