@@ -1,0 +1,13 @@
+"""Hypothesis profiles for all tests: ``dev`` (the default) and ``thorough`` (``nox -s property``)."""
+
+import os
+
+from hypothesis import HealthCheck, settings
+
+_SLOW = (HealthCheck.too_slow, HealthCheck.data_too_large)
+
+settings.register_profile(
+    "dev", max_examples=100, deadline=None, derandomize=True, suppress_health_check=_SLOW
+)
+settings.register_profile("thorough", max_examples=3000, deadline=None, suppress_health_check=_SLOW)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))

@@ -1,0 +1,132 @@
+"""What `nox` runs: lint, typecheck, tests_core and tests; the other sessions are opt-in."""
+
+from pathlib import Path
+
+import nox
+
+nox.needs_version = ">=2025.5"
+nox.options.default_venv_backend = "venv"
+nox.options.reuse_venv = "yes"
+
+ROOT = Path(__file__).parent
+GROUPS = nox.project.load_toml("pyproject.toml")
+CORE = ("packages/graphconv", "packages/evaltools")
+PACKAGES = (*CORE, "packages/transducer")
+
+
+def install(session: nox.Session, *groups: str, packages: tuple[str, ...] = ()) -> None:
+    """Install dependency groups and our packages (editable) with the pinned versions."""
+    session.install(
+        "--quiet",
+        "--constraint=constraints.txt",
+        *nox.project.dependency_groups(GROUPS, *groups),
+        *(f"--editable={package}" for package in packages),
+    )
+
+
+@nox.session
+def lint(session: nox.Session) -> None:
+    """Ruff, and the import contracts between the packages."""
+    install(session, "lint")
+    session.run("ruff", "check")
+    session.run("ruff", "format", "--check")
+    sources = ":".join(str(ROOT / package / "src") for package in PACKAGES)
+    session.run("lint-imports", "--no-cache", env={"PYTHONPATH": sources})
+
+
+@nox.session
+def typecheck(session: nox.Session) -> None:
+    """Mypy, strict, on the packages, their tests and the tools."""
+    install(session, "typecheck", packages=PACKAGES)
+    session.run("mypy", *session.posargs)
+
+
+@nox.session
+def tests_core(session: nox.Session) -> None:
+    """Graphconv and evaltools in an environment without torch."""
+    install(session, "test", packages=CORE)
+    session.run("python", "-c", "import torch", success_codes=[1], silent=True)
+    session.run("pytest", *CORE, "tests/test_imports.py", *session.posargs)
+
+
+@nox.session
+def tests(session: nox.Session) -> None:
+    """All tests of all packages."""
+    install(session, "test", packages=PACKAGES)
+    session.run("pytest", *session.posargs)
+
+
+@nox.session(name="property", default=False)
+def property_(session: nox.Session) -> None:
+    """The laws with thousands of examples, and the slow tests."""
+    install(session, "test", packages=PACKAGES)
+    session.run(
+        "pytest",
+        "-m",
+        "(property or slow) and not oracle",
+        *session.posargs,
+        env={"HYPOTHESIS_PROFILE": "thorough"},
+    )
+
+
+@nox.session(default=False)
+def oracle(session: nox.Session) -> None:
+    """Compare with the official tools: ucca, penman, smatch, smatchpp."""
+    install(session, "oracle", packages=CORE)
+    session.install("--quiet", "--no-deps", "ucca==1.3.11")
+    session.run("pytest", "-m", "oracle", *CORE, "tests", *session.posargs)
+
+
+@nox.session(default=False)
+def bench(session: nox.Session) -> None:
+    """Speed and memory; the arguments are those of tools/bench.py."""
+    install(session, packages=PACKAGES)
+    session.install("--quiet", "--no-deps", "ucca==1.3.11")
+    session.install("--quiet", "--constraint=constraints.txt", "tqdm", "requests")
+    for name in session.posargs[:1] or ("graphconv", "evaltools", "transducer"):
+        session.run("python", "tools/bench.py", name, *session.posargs[1:])
+
+
+@nox.session(default=False)
+def docs(session: nox.Session) -> None:
+    """Run every example of README, docs and docstrings."""
+    install(session, "test", packages=PACKAGES)
+    session.run("pytest", "-m", "not oracle", "tests/test_docs.py", *session.posargs)
+    session.run("pytest", "-m", "not oracle", *(f"{package}/src" for package in PACKAGES))
+
+
+@nox.session(default=False)
+def build(session: nox.Session) -> None:
+    """Build the wheels, check them, and try them in a clean environment."""
+    install(session, "build")
+    wheels = Path(session.create_tmp())
+    for package in PACKAGES:
+        session.run("python", "-m", "build", "--outdir", str(wheels), package, silent=True)
+    built = sorted(str(path) for path in wheels.iterdir())
+    session.run("twine", "check", "--strict", *built)
+    clean = wheels / "clean"
+    session.run("python", "-m", "venv", "--clear", str(clean))
+    session.run(
+        str(clean / "bin" / "pip"),
+        "install",
+        "--quiet",
+        "--constraint=constraints.txt",
+        *(path for path in built if path.endswith(".whl")),
+        external=True,
+    )
+    for package in PACKAGES:
+        session.run(str(clean / "bin" / Path(package).name), "--help", silent=True, external=True)
+
+
+@nox.session(default=False)
+def pin(session: nox.Session) -> None:
+    """Write constraints.txt anew from what a clean environment resolves to."""
+    groups = nox.project.dependency_groups(GROUPS, "test", "lint", "typecheck", "build", "oracle")
+    session.install("--quiet", "torch==2.13.0", *groups)
+    editable = ("packages/graphconv[all]", *PACKAGES[1:])
+    session.install("--quiet", *(f"--editable={package}" for package in editable))
+    frozen = session.run("python", "-m", "pip", "freeze", "--exclude-editable", silent=True)
+    # A local version such as 2.13.0+cpu names one wheel; the public one accepts all of them.
+    lines = [line.split("+")[0] for line in str(frozen).splitlines()]
+    header = "# Everything that the packages and the tools resolve to; made by `nox -s pin`.\n"
+    Path("constraints.txt").write_text(header + "\n".join(lines) + "\n", encoding="utf-8")
