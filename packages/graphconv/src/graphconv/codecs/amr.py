@@ -1,0 +1,664 @@
+r"""PENMAN AMR, parsed by the `penman` library and interpreted here.
+
+>>> text = '''# ::id x ::snt It does not bark .
+... (b / bark-01 :polarity -
+...       :ARG0 (i / it))'''
+>>> graph = parse(Block(text, "x.amr", 1))
+>>> graph.id, [(edge.source, edge.label, edge.target) for edge in graph.edges]
+('x', [('b', 'polarity', ':0'), ('b', 'ARG0', 'i')])
+>>> format(graph) == text + "\n\n"
+True
+
+What is kept where:
+
+* Nodes stand in the order of the text; constants are nodes ``:0``, ``:1``, ... A role without a
+  target has a constant with the label ``""`` as target. ``(x)`` and ``(x / )`` have the label None.
+* Which ``-of`` roles are inverted is what penman's model of AMR says (``:consist-of`` is not one).
+  An edge written inverted has the attribute ``inverted``. ``:polarity-of -`` is an edge from the
+  constant; as a triple of penman it is ``(x, :polarity-of, -)``.
+* The attribute ``alignment`` is what follows the ``~`` on a concept or constant (nodes) or on a
+  role (edges); ``target_alignment`` of an edge is that of a variable mentioned again.
+* Nodes are defined where the text first mentions them; an edge that mentions a node earlier than
+  its definition has the attribute ``mention``.
+* Metadata are the ``::`` fields. The extra ``comments`` says how they stand in lines, where it is
+  not one field a line: a number is a line of that many fields, anything else a line as it was.
+  Comments after the last graph of a file are the extra ``trailer``.
+* A graph without ``::id`` is called ``#1``, ``#2``, ... by its place in the file and has the extra
+  ``anonymous``.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator
+from functools import cache, lru_cache
+from importlib import import_module
+from typing import Any, NamedTuple
+
+from graphconv.codecs import Block
+from graphconv.errors import FormatError
+from graphconv.graph import Attributes, Edge, Graph, Node, Token, attribute
+
+# Deeper levels are not indented further: the size of the text stays linear in that of the graph.
+_MAX_INDENT = 100
+_INDENT = " " * 6
+
+# What penman's lexer takes as one symbol or string (it has no public name for them).
+_NO_SYMBOL = r' \t\r\n\v\f"()/:~'
+_STRING = r'"[^"\\\n]*(?:\\.[^"\\\n]*)*"'
+_SYMBOL = rf"(?!\#)[^{_NO_SYMBOL}]+"
+_is_symbol = re.compile(_SYMBOL).fullmatch
+_is_atom = re.compile(f"{_SYMBOL}|{_STRING}").fullmatch
+_is_role = re.compile(f"[^{_NO_SYMBOL}]*").fullmatch
+_is_alignment = re.compile(r"(?:[a-z]\.?)?[0-9]+(?:,[0-9]+)*").fullmatch
+_is_variable = re.compile(rf"[^\W\d_][^{_NO_SYMBOL}]*").fullmatch
+_brackets = re.compile(rf"{_STRING}|\#.*|[()]|:?[^{_NO_SYMBOL}]+").finditer
+_split_fields = re.compile(r"(?:(?<=\s)|(?<=^\#))::([^\W\d]\S*)(?:\s|$)").split
+
+_INVERTED: Attributes = (("inverted", True),)
+_MENTION: Attributes = (("mention", True),)
+
+# For users, who do not know the names of the lexer's tokens.
+_MESSAGES = {
+    "Expected: ROLE": "a role or a closing bracket expected",
+    "Expected: LPAREN": "text outside of brackets",
+    "Expected: SYMBOL": "a variable expected",
+    "Expected: SYMBOL, STRING, LPAREN": "a value or a bracket expected after the role",
+    "Expected: RPAREN": "a closing bracket expected",
+}
+_UNCLOSED = "the graph ends before its brackets are closed"
+# Parsed behind each graph: what stands between the two is text outside of brackets.
+_SENTINEL = "(end)"
+
+
+def sniff(head: str) -> bool:
+    r"""Say whether *head* starts with comments and an opening bracket.
+
+    >>> sniff("# ::id 1\n(b / bark-01)"), sniff("#SDP 2015\n1\tIt"), sniff("<root />")
+    (True, False, False)
+    """
+    for line in head.splitlines():
+        text = line.strip()
+        if text.startswith("# ::") or text.startswith("("):
+            return True
+        if text and not text.startswith("#"):
+            return False
+    return False
+
+
+def blocks(lines: Iterable[str], filename: str) -> Iterator[Block]:
+    """Cut *lines* into graphs, each with the comments before it.
+
+    An unclosed graph ends before the next line of metadata, and before the next comment or opening
+    bracket at the start of a line after a blank line.
+    """
+    held: Block | None = None
+    trailer: list[str] = []
+    for number, (text, lineno) in enumerate(_cut(lines, trailer), 1):
+        if held:
+            yield held
+        held = Block(text, filename, lineno, number == 1, str(number))
+    if held:
+        yield held._replace(text="\n".join([held.text, *trailer])) if trailer else held
+
+
+def parse(block: Block, framework: str | None = None) -> Graph:
+    """Turn the text of one graph into a Graph."""
+    lines = block.text.split("\n")
+    start = _count_comments(lines)
+    if start == len(lines):
+        raise FormatError("there is no graph", filename=block.filename, lineno=block.lineno)
+    stop = len(lines) - _count_comments(lines[::-1])
+    extras: list[tuple[str, Any]] = []
+    metadata = _read_comments(lines[:start], extras) if start else ()
+    tree = _parse_tree(block, lines, start, stop)
+    variables = _variables(block, tree)
+    nodes, edges = _interpret(tree, variables)
+    graph_id = attribute(metadata, "id")
+    if not graph_id:
+        extras.append(("anonymous", True))
+        graph_id = f"#{block.context or 1}"
+    if stop < len(lines):
+        extras.append(("trailer", "\n".join(lines[stop:]).strip("\n")))
+    if not all(map(_is_variable, variables)):
+        extras.append(("odd_variables", True))
+    return Graph(
+        id=graph_id,
+        framework=framework or "amr",
+        tokens=_tokens(metadata),
+        nodes=nodes,
+        edges=edges,
+        tops=(tree[0],),
+        metadata=metadata,
+        extras=tuple(extras),
+    )
+
+
+def format(graph: Graph) -> str:
+    """Turn *graph* into PENMAN text, in the layout it was read in or else top down."""
+    trailer = attribute(graph.extras, "trailer")
+    tail = f"\n{trailer}\n\n" if trailer else "\n\n"
+    return f"{_write_comments(graph)}{_write_graph(graph)}{tail}"
+
+
+def as_symbol(text: str) -> str:
+    r"""Return *text* as a concept or constant that PENMAN can write, quoted where it must be.
+
+    >>> as_symbol("boy"), as_symbol("a/b"), as_symbol('say "x"')
+    ('boy', '"a/b"', '"say \\"x\\""')
+    """
+    if _is_atom(text):
+        return text
+    plain = " ".join(text.split()).replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{plain}"'
+
+
+# Cutting a file into graphs
+
+
+def _cut(lines: Iterable[str], trailer: list[str]) -> Iterator[tuple[str, int]]:
+    """Yield the text of each graph and its first line; comments after the last go to *trailer*."""
+    buffer: list[str] = []
+    first = 0
+    depth = 0  # of open brackets; -1 in text outside of brackets
+    blank = False
+    for lineno, line in enumerate(lines, 1):
+        rest = line.strip("\r\n")
+        if not rest or rest.isspace():
+            blank = True
+            if buffer:
+                buffer.append("")
+            continue
+        if depth and _breaks(rest, depth, blank):
+            yield "\n".join(buffer).rstrip("\n"), first
+            buffer, depth = [], 0
+        blank = False
+        while rest:
+            first = first if buffer else lineno
+            begin = rest.lstrip()[0]
+            if depth < 0 or (depth == 0 and begin != "("):
+                depth = 0 if begin == "#" else -1
+                buffer.append(rest)
+                break
+            depth, end = _scan(rest, depth)
+            buffer.append(rest[:end])
+            rest = rest[end:].lstrip()
+            if not depth:
+                yield "\n".join(buffer), first
+                buffer = []
+    text = "\n".join(buffer).rstrip("\n")
+    if depth:
+        yield text, first
+    elif text:
+        trailer.append(text)
+
+
+def _breaks(line: str, depth: int, blank: bool) -> bool:
+    """Say whether *line* starts a new graph although the last one is not closed."""
+    if depth < 0:
+        return blank or line[0] in "#("
+    return (line[0] == "#" and (blank or "::" in line)) or (line[0] == "(" and blank)
+
+
+def _scan(line: str, depth: int) -> tuple[int, int]:
+    """Return the depth after the part of *line* that belongs to the open graph, and its length."""
+    closing = line.count(")")
+    if closing < depth and '"' not in line and "#" not in line:
+        return depth + line.count("(") - closing, len(line)
+    for match in _brackets(line):
+        text = match[0]
+        if text == "(":
+            depth += 1
+        elif text == ")":
+            depth -= 1
+            if not depth:
+                return 0, match.end()
+    return depth, len(line)
+
+
+# Comments and metadata
+
+
+def _count_comments(lines: list[str]) -> int:
+    """Return how many of *lines*, from the first, are comments or blank."""
+    for number, line in enumerate(lines):
+        text = line.lstrip()
+        if text and text[0] != "#":
+            return number
+    return len(lines)
+
+
+def _read_comments(lines: list[str], extras: list[tuple[str, Any]]) -> Attributes:
+    """Return the metadata in *lines*; how they stand there goes to *extras* where it says more."""
+    metadata: list[tuple[str, str]] = []
+    layout: list[str] = []
+    for line in lines:
+        fields = _read_fields(line)
+        metadata += fields
+        text = line.rstrip()
+        layout.append(str(len(fields)) if fields and _write_fields(fields) == text else text)
+    if layout.count("1") < len(layout):
+        extras.append(("comments", "\n".join(layout)))
+    return tuple(metadata)
+
+
+def _read_fields(line: str) -> list[tuple[str, str]]:
+    """Split a comment into its ``::`` fields.
+
+    >>> _read_fields("# ::id 1.2 ::preferred ::snt C::D , etc .")
+    [('id', '1.2'), ('preferred', ''), ('snt', 'C::D , etc .')]
+    """
+    if "::" not in line:
+        return []
+    parts = _split_fields(line.strip())
+    return [(parts[i], parts[i + 1].rstrip()) for i in range(1, len(parts), 2)]
+
+
+def _write_fields(fields: Iterable[tuple[str, Any]]) -> str:
+    return "# " + " ".join([f"::{key} {value}" if value else f"::{key}" for key, value in fields])
+
+
+def _write_comments(graph: Graph) -> str:
+    """Return the comment lines of *graph*, each with its newline."""
+    fields = _described(graph)
+    lines = []
+    done = 0
+    layout = attribute(graph.extras, "comments")
+    for entry in layout.split("\n") if layout is not None else ():
+        if entry.isdigit():
+            lines.append(_write_line(graph, fields[done : done + int(entry)]))
+            done += int(entry)
+            continue
+        # A line that stands as it was, unless its fields have changed since.
+        kept = _read_fields(entry)
+        if fields[done : done + len(kept)] == kept:
+            lines.append(entry)
+            done += len(kept)
+    lines += [_write_line(graph, [field]) for field in fields[done:]]
+    return "".join([line + "\n" for line in lines if line is not None])
+
+
+def _write_line(graph: Graph, fields: list[tuple[str, str]]) -> str | None:
+    if not fields:
+        return None
+    line = _write_fields(fields)
+    if "\n" in line or "\r" in line or _read_fields(line) != fields:
+        raise FormatError(f"graph {graph.id} has metadata that PENMAN cannot hold", text=line)
+    return line
+
+
+def _described(graph: Graph) -> list[tuple[str, str]]:
+    """Return the fields to write: the metadata, and id and tokens if these do not say them."""
+    fields = [
+        (key, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
+        for key, value in graph.metadata
+    ]
+    if not attribute(graph.extras, "anonymous"):
+        given = [number for number, (key, _) in enumerate(fields) if key == "id"][:1]
+        for number in given:
+            fields[number] = ("id", graph.id)
+        if not given:
+            fields.insert(0, ("id", graph.id))
+    tokens = _tokens(tuple(fields))
+    if len(tokens) != len(graph.tokens) or any(
+        token.form != other.form for token, other in zip(graph.tokens, tokens, strict=True)
+    ):
+        fields = [field for field in fields if field[0] != "tok"]
+        fields.append(("tok", " ".join([token.form for token in graph.tokens])))
+    return fields
+
+
+def _tokens(metadata: Attributes) -> tuple[Token, ...]:
+    text = attribute(metadata, "tok")
+    if text is None:
+        text = attribute(metadata, "snt", "")
+    return tuple([Token(form) for form in text.split()])
+
+
+# Text to graph
+
+_Tree = tuple[str, list[tuple[str, Any]]]
+"""A node of penman's trees: a variable, and roles with a symbol, a node or None each."""
+
+
+@cache
+def _penman() -> Any:
+    """Import penman, which takes longer than reading a small file."""
+    penman = import_module("penman")
+    import_module("penman.models.amr")
+    # Without a handler, Python prints penman's warnings about missing concepts to stderr.
+    logging.getLogger("penman").addHandler(logging.NullHandler())
+    return penman
+
+
+def _parse_tree(block: Block, lines: list[str], start: int, stop: int) -> _Tree:
+    """Parse lines [start, stop) of *block*."""
+    penman = _penman()
+    try:
+        trees = penman.iterparse([*lines[start:stop], _SENTINEL])
+        tree: _Tree = next(trees).node
+        end = next(trees, None)
+    except RecursionError as exc:
+        message = "the brackets are nested deeper than the penman library reads"
+        raise _error(message, block, lines, start) from exc
+    except penman.DecodeError as exc:
+        line = start + (exc.lineno or 1) - 1
+        message = _UNCLOSED if line >= stop else _MESSAGES.get(exc.message, exc.message)
+        raise _error(message, block, lines, min(line, stop - 1)) from exc
+    if end is None or end.node[0] != "end":
+        raise _error("text outside of brackets", block, lines, stop - 1)
+    return tree
+
+
+def _error(message: str, block: Block, lines: list[str], line: int) -> FormatError:
+    return FormatError(
+        message, filename=block.filename, lineno=block.lineno + line, text=lines[line].strip()
+    )
+
+
+def _variables(block: Block, tree: _Tree) -> set[str]:
+    """Return the variables that *tree* defines."""
+    found = []
+    todo = [tree]
+    while todo:
+        variable, branches = todo.pop()
+        found.append(variable)
+        todo += [target for _, target in branches if type(target) is tuple]
+    variables = set(found)
+    if None in variables:
+        line = next(_find_lines(block, r"\(\s*\)"), 0)
+        raise _error("a node without a variable", block, block.text.split("\n"), line)
+    if len(variables) < len(found):
+        twice = next(name for number, name in enumerate(found) if name in found[:number])
+        places = list(_find_lines(block, rf"\(\s*{re.escape(twice)}[\s/()]"))
+        line = places[1] if len(places) > 1 else 0
+        raise _error(f"variable {twice!r} is defined twice", block, block.text.split("\n"), line)
+    return variables
+
+
+def _find_lines(block: Block, pattern: str) -> Iterator[int]:
+    """Yield the lines, from 0, in which *pattern* occurs."""
+    for match in re.finditer(pattern, block.text):
+        yield block.text.count("\n", 0, match.start())
+
+
+def _interpret(tree: _Tree, variables: set[str]) -> tuple[tuple[Node, ...], tuple[Edge, ...]]:
+    """Turn *tree* into nodes and edges, in written order."""
+    nodes: list[Node] = []
+    edges: list[Edge] = []
+    defined: set[str] = set()
+    constants = 0
+    stack = [_define(tree, nodes, defined)]
+    while stack:
+        source, branches = stack[-1]
+        for role, target in branches:
+            label, inverted, attributes = _read_role(role)
+            nested = type(target) is tuple
+            if nested:
+                end = target[0]
+            else:
+                text, alignment = _split_alignment(target)
+                if text in variables:
+                    end = text
+                    if alignment:
+                        attributes += (("target_alignment", alignment),)
+                    if end not in defined:
+                        attributes += _MENTION
+                else:
+                    end = f":{constants}"
+                    constants += 1
+                    marks = (("alignment", alignment),) if alignment else ()
+                    nodes.append(Node(end, text, (), True, False, marks))
+            if inverted:
+                edges.append(Edge(end, source, label, False, attributes))
+            else:
+                edges.append(Edge(source, end, label, False, attributes))
+            if nested:
+                stack.append(_define(target, nodes, defined))
+                break
+        else:
+            stack.pop()
+    return tuple(nodes), tuple(edges)
+
+
+def _define(
+    tree: _Tree, nodes: list[Node], defined: set[str]
+) -> tuple[str, Iterator[tuple[str, Any]]]:
+    """Add the node that *tree* defines; return its variable and the rest of its branches."""
+    variable, branches = tree
+    rest = iter(branches)
+    concept = None
+    if branches and branches[0][0] == "/":
+        concept = next(rest)[1]
+    else:
+        # The other way to write a concept.
+        given = [branch for branch in branches if branch[0] == ":instance"][:1]
+        if given and type(given[0][1]) is str:
+            concept = given[0][1]
+            rest = iter([branch for branch in branches if branch is not given[0]])
+    marks: Attributes = ()
+    if concept and "~" in concept:
+        concept, alignment = _split_alignment(concept)
+        marks = (("alignment", alignment),) if alignment else ()
+    nodes.append(Node(variable, concept, (), False, False, marks))
+    defined.add(variable)
+    return variable, rest
+
+
+@lru_cache(maxsize=4096)
+def _read_role(role: str) -> tuple[str, bool, Attributes]:
+    """Return the label of a written role, whether it is inverted, and the edge's attributes."""
+    role, _, alignment = role.partition("~")
+    attributes: Attributes = (("alignment", alignment),) if alignment else ()
+    if _penman().models.amr.model.is_role_inverted(role):
+        return role[1:-3], True, _INVERTED + attributes
+    return role[1:], False, attributes
+
+
+def _split_alignment(text: str | None) -> tuple[str, str]:
+    """Split what stands behind a role, which may be nothing, into its text and its alignment."""
+    if not text or "~" not in text:
+        return text or "", ""
+    if text[0] == '"':
+        # A tilde inside of the quotes is text.
+        end = text.rindex('"') + 1
+        return text[:end], text[end + 1 :]
+    text, _, alignment = text.partition("~")
+    return text, alignment
+
+
+# Graph to text
+
+
+class _Branch(NamedTuple):
+    """An edge as it is written below one of its ends."""
+
+    role: str
+    end: str
+    mention: bool
+    alignment: str
+
+
+def _write_graph(graph: Graph) -> str:
+    if len(graph.tops) != 1:
+        raise _refusal(graph, f"has {len(graph.tops)} tops, but PENMAN needs exactly one")
+    nodes = {node.id: node for node in graph.nodes}
+    top = graph.tops[0]
+    if top not in nodes or nodes[top].constant:
+        raise _refusal(graph, f"has the top {top!r}, which is not a variable")
+    names = _name_variables(graph)
+    heads = {node.id: _write_head(graph, node, names) for node in graph.nodes}
+    branches = _arrange(graph, nodes)
+    text = _write_body(graph, top, branches, names, heads)
+    if text is None:
+        # The graph has changed since it was read: some node lost its definition.
+        loose = {key: [b._replace(mention=False) for b in some] for key, some in branches.items()}
+        text = _write_body(graph, top, loose, names, heads)
+    assert text is not None, "every node can be reached from the top"
+    return text
+
+
+def _refusal(graph: Graph, message: str) -> FormatError:
+    return FormatError(f"graph {graph.id} cannot be written as PENMAN: it {message}")
+
+
+def _name_variables(graph: Graph) -> dict[str, str]:
+    """Give each variable the name it is written with: its id, where PENMAN allows that."""
+    is_good = _is_symbol if attribute(graph.extras, "odd_variables") else _is_variable
+    taken = {node.label for node in graph.nodes if node.constant}
+    names = {
+        n.id: n.id for n in graph.nodes if not n.constant and is_good(n.id) and n.id not in taken
+    }
+    taken.update(names)
+    counts: Counter[str] = Counter()
+    for node in graph.nodes:
+        if node.constant or node.id in names:
+            continue
+        letter = node.label[0].lower() if node.label and node.label[0].isalpha() else "x"
+        name = letter
+        while name in taken:
+            counts[letter] += 1
+            name = f"{letter}{counts[letter] + 1}"
+        taken.add(name)
+        names[node.id] = name
+    return names
+
+
+def _write_head(graph: Graph, node: Node, names: dict[str, str]) -> str:
+    """Return a constant, or the beginning of a definition."""
+    label = node.label
+    mark = _write_alignment(graph, node.attributes, "alignment") if node.attributes else ""
+    # A constant without text is the missing target of a role.
+    missing = node.constant and label == "" and not mark
+    if label is None and (mark or node.constant):
+        raise _refusal(graph, f"has nothing to write for node {node.id!r}")
+    if label is not None and not missing and not _is_atom(label):
+        raise _refusal(graph, f"has the label {label!r}, which is neither a symbol nor a string")
+    if node.constant:
+        return f"{label}{mark}"
+    return f"({names[node.id]} / {label}{mark}" if label is not None else f"({names[node.id]}"
+
+
+def _write_alignment(graph: Graph, attributes: Attributes, name: str) -> str:
+    value = attribute(attributes, name)
+    if value is None:
+        return ""
+    if not _is_alignment(str(value)):
+        raise _refusal(graph, f"has the alignment {value!r}")
+    return f"~{value}"
+
+
+def _arrange(graph: Graph, nodes: dict[str, Node]) -> dict[str, list[_Branch]]:
+    """Decide below which of its ends each edge is written."""
+    inverted = [_is_written_inverted(graph, edge, nodes) for edge in graph.edges]
+    _connect(graph, nodes, inverted)
+    branches: dict[str, list[_Branch]] = {node_id: [] for node_id in nodes}
+    for edge, turned in zip(graph.edges, inverted, strict=True):
+        above, below = (edge.target, edge.source) if turned else (edge.source, edge.target)
+        role = _write_role(edge.label, turned)
+        mention, alignment = False, ""
+        if edge.attributes:
+            role = f"{role}{_write_alignment(graph, edge.attributes, 'alignment')}"
+            alignment = _write_alignment(graph, edge.attributes, "target_alignment")
+            mention = bool(alignment) or attribute(edge.attributes, "mention", False)
+        branches[above].append(_Branch(str(role), below, mention, alignment))
+    return branches
+
+
+def _is_written_inverted(graph: Graph, edge: Edge, nodes: dict[str, Node]) -> bool:
+    """Say how *edge* is written: as its attributes say, unless it cannot be read back so."""
+    if edge.source not in nodes or edge.target not in nodes:
+        raise _refusal(graph, f"has an edge {edge.label!r} with an unknown node")
+    wish = any(name == "inverted" and value for name, value in edge.attributes)
+    for turned in (wish, not wish):
+        above = edge.target if turned else edge.source
+        if not nodes[above].constant and _write_role(edge.label, turned) is not None:
+            return turned
+    raise _refusal(graph, f"has an edge {edge.label!r} from {edge.source!r} to {edge.target!r}")
+
+
+def _connect(graph: Graph, nodes: dict[str, Node], inverted: list[bool]) -> None:
+    """Turn edges in *inverted* until every node can be reached from the top."""
+    ends = [
+        (edge.target, edge.source) if turned else (edge.source, edge.target)
+        for edge, turned in zip(graph.edges, inverted, strict=True)
+    ]
+    downward: dict[str, list[int]] = {node_id: [] for node_id in nodes}
+    upward: dict[str, list[int]] = {node_id: [] for node_id in nodes}
+    for number, (above, below) in enumerate(ends):
+        downward[above].append(number)
+        upward[below].append(number)
+    reached: dict[str, None] = {}
+    todo = [graph.tops[0]]
+    waiting: deque[str] = deque()
+    while todo or (waiting and len(reached) < len(nodes)):
+        if todo:
+            node_id = todo.pop()
+            if node_id not in reached:
+                reached[node_id] = None
+                waiting.append(node_id)
+                todo += [ends[number][1] for number in reversed(downward[node_id])]
+            continue
+        node_id = waiting.popleft()
+        for number in upward[node_id]:
+            above = ends[number][0]
+            turned = not inverted[number]
+            if (
+                above not in reached
+                and not nodes[node_id].constant
+                and _write_role(graph.edges[number].label, turned) is not None
+            ):
+                inverted[number] = turned
+                todo.append(above)
+    if len(reached) < len(nodes):
+        lost = next(node_id for node_id in nodes if node_id not in reached)
+        raise _refusal(graph, f"has a node {lost!r} that the top is not connected to")
+
+
+@lru_cache(maxsize=4096)
+def _write_role(label: str, inverted: bool) -> str | None:
+    """Return the role as written, or None if it would be read as another one."""
+    role = f":{label}-of" if inverted else f":{label}"
+    if _is_role(label) and _penman().models.amr.model.is_role_inverted(role) == inverted:
+        return role
+    return None
+
+
+def _write_body(
+    graph: Graph,
+    top: str,
+    branches: dict[str, list[_Branch]],
+    names: dict[str, str],
+    heads: dict[str, str],
+) -> str | None:
+    """Write the graph top down; return None if a node is mentioned but nowhere defined."""
+    parts = [heads[top]]
+    defined = {top}
+    stack = [iter(branches[top])]
+    inline = True  # constants stay in the line of their concept until something else comes
+    while stack:
+        branch = next(stack[-1], None)
+        if branch is None:
+            parts.append(")")
+            stack.pop()
+            continue
+        role, end, mention, alignment = branch
+        constant = end not in names
+        inline = inline and constant
+        parts.append(" " if inline else "\n" + _INDENT * min(len(stack), _MAX_INDENT))
+        parts.append(role)
+        if constant:
+            parts.append(f" {heads[end]}" if heads[end] else "")
+        elif mention or end in defined:
+            parts.append(f" {names[end]}{alignment}")
+        elif alignment:
+            raise _refusal(graph, f"has an alignment {alignment!r} on the definition of {end!r}")
+        else:
+            parts.append(f" {heads[end]}")
+            defined.add(end)
+            stack.append(iter(branches[end]))
+            inline = True
+    return "".join(parts) if len(defined) == len(names) else None
