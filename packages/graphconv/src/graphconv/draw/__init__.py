@@ -1,0 +1,145 @@
+"""Pictures of graphs: SVG, HTML, PNG and Graphviz, each one self-contained file.
+
+Bilexical graphs (DM, PAS, PSD) are arcs over the words, UCCA is a tree over the words, AMR and the
+rest are layers from left to right. With its arborescence given, both are shown; re-entrant
+copies are linked to the row that has the children. A :class:`Highlight` marks what two
+graphs have in common, for comparing a gold and a predicted graph.
+
+>>> from graphconv.graph import Edge, Graph, Node
+>>> nodes = (Node("w", "want-01"), Node("b", "boy"))
+>>> graph = Graph("1", "amr", nodes=nodes, edges=(Edge("w", "b", "ARG0"),), tops=("w",))
+>>> picture = svg(graph, highlight=Highlight(nodes={"b": MISSING}, edges={0: MISSING}))
+>>> picture.startswith("<svg"), "want-01" in picture
+(True, True)
+>>> page("Two graphs", [("gold", picture), ("predicted", svg(graph))]).count("<svg")
+2
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from html import escape
+
+from graphconv.arborescence import Arborescence
+from graphconv.draw import canvas
+from graphconv.draw.arcs import draw_arcs
+from graphconv.draw.canvas import EXTRA, MATCH, MISSING, Drawing, Highlight
+from graphconv.draw.dot import dot
+from graphconv.draw.layered import draw_layers
+from graphconv.draw.rows import draw_rows
+from graphconv.draw.units import draw_units
+from graphconv.errors import GraphconvError
+from graphconv.graph import BILEXICAL, Graph
+
+__all__ = [
+    "EXTRA",
+    "FORMATS",
+    "MATCH",
+    "MISSING",
+    "Highlight",
+    "dot",
+    "html",
+    "page",
+    "png",
+    "render",
+    "svg",
+]
+
+# A wider graph stands above its arborescence: side by side nobody could read it without zooming.
+_WIDEST_BESIDE = 1100
+
+
+def svg(
+    graph: Graph,
+    *,
+    tree: Arborescence | None = None,
+    highlight: Highlight | None = None,
+    title: str | None = None,
+) -> str:
+    """Return a picture of *graph*, and of *tree* if given.
+
+    *title* stands above the picture; by default it is the graph's id and framework.
+    """
+    title = f"{graph.id} · {graph.framework}" if title is None else title
+    drawing = _draw(graph, highlight or Highlight())
+    if tree is not None:
+        rows = draw_rows(tree)
+        drawing = (canvas.beside if drawing.width <= _WIDEST_BESIDE else canvas.below)(
+            drawing, rows
+        )
+    sentence = " ".join(token.form for token in graph.tokens)
+    if graph.framework not in BILEXICAL and graph.framework != "ucca" and sentence:
+        drawing = canvas.below(canvas.paragraph(sentence, max(drawing.width, 420)), drawing, 14)
+    if title:
+        heading = canvas.paragraph(title, max(drawing.width, 420), "faint small")
+        drawing = canvas.below(heading, drawing, 8)
+    return canvas.document(drawing, f"{title} {sentence}".strip())
+
+
+def html(graph: Graph, *, tree: Arborescence | None = None) -> str:
+    """Return a page with the picture of *graph*, and of *tree* if given."""
+    figures = [("graph", svg(graph))]
+    if tree is not None:
+        figures.append(("arborescence", canvas.document(draw_rows(tree), "arborescence")))
+    return page(f"{graph.id} · {graph.framework}", figures)
+
+
+def page(title: str, figures: Iterable[tuple[str, str]]) -> str:
+    """Return a self-contained HTML page of (caption, SVG) figures; captions are plain text."""
+    shown = "\n".join(
+        f"<figure><figcaption>{escape(caption)}</figcaption>\n{picture}</figure>"
+        for caption, picture in figures
+    )
+    return _PAGE.format(title=escape(title), figures=shown)
+
+
+def png(picture: str, *, scale: float = 2.0) -> bytes:
+    """Return an SVG *picture* as PNG; needs the package ``cairosvg``."""
+    try:
+        import cairosvg  # noqa: PLC0415 - an optional dependency
+    except (ImportError, OSError) as error:  # OSError: the cairo library itself is missing
+        raise GraphconvError(
+            "PNG needs the package cairosvg and the cairo library: "
+            "pip install 'arbora-graphconv[png]', or draw SVG"
+        ) from error
+    return bytes(cairosvg.svg2png(bytestring=picture.encode(), scale=scale))
+
+
+def render(format_: str, graph: Graph, tree: Arborescence | None = None) -> bytes:
+    """Return the picture in one of the :data:`FORMATS`."""
+    return FORMATS[format_](graph, tree)
+
+
+def _draw(graph: Graph, highlight: Highlight) -> Drawing:
+    if graph.framework in BILEXICAL:
+        return draw_arcs(graph, highlight)
+    return (draw_units if graph.framework == "ucca" else draw_layers)(graph, highlight)
+
+
+FORMATS: dict[str, Callable[[Graph, Arborescence | None], bytes]] = {
+    "svg": lambda graph, tree: svg(graph, tree=tree).encode(),
+    "html": lambda graph, tree: html(graph, tree=tree).encode(),
+    "png": lambda graph, tree: png(svg(graph, tree=tree)),
+    "dot": lambda graph, tree: dot(graph, tree).encode(),
+}
+"""File name extension: what makes such a file."""
+
+_PAGE = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>{title}</title>
+<style>
+:root{{color-scheme:light dark}}
+body{{margin:1.5rem;font-family:system-ui,'DejaVu Sans',sans-serif;background:#fff;color:#1b1f24}}
+h1{{font-size:1.1rem}}
+main{{display:flex;flex-wrap:wrap;gap:1.5rem;align-items:flex-start}}
+figure{{margin:0;max-width:100%;overflow-x:auto;border:1px solid #ccd2d8;border-radius:8px}}
+figcaption{{padding:.5rem 1rem 0;font-size:.85rem;opacity:.75}}
+@media (prefers-color-scheme:dark){{body{{background:#101216;color:#e8eaed}}
+figure{{border-color:#3d444d}}}}
+</style></head><body><h1>{title}</h1>
+<main>
+{figures}
+</main></body></html>
+"""
