@@ -10,7 +10,11 @@
 ``sniff(head)``
     Say whether the first few thousand characters of a file look like this format.
 
-The codec ``arborescence`` parses to and formats from Arborescence instead of Graph.
+The codecs ``arborescence`` and ``relations`` parse to and format from Arborescence instead of Graph.
+A codec whose files are more than their graphs one after the other (SDP: the header) also defines
+
+``writer()``
+    Return a function like ``format`` for the graphs of one file, in order.
 """
 
 from __future__ import annotations
@@ -26,3 +30,5 @@ class Block(NamedTuple):
     lineno: int
     first: bool = False
     """Whether it is the first of its file, where header lines may stand."""
+    context: str = ""
+    """What earlier lines of the file say about it (SDP: the version in the header)."""

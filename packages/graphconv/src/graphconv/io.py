@@ -1,0 +1,333 @@
+r"""Read and write treebank files: any format, gzip or not, folders, standard input and output.
+
+Everything is a lazy stream; a file is read one graph at a time, and a written file appears under its
+name only when it is complete.
+
+>>> import tempfile
+>>> folder = Path(tempfile.mkdtemp())
+>>> _ = (folder / "a.sdp").write_text("#SDP 2015\n#1\n1\tGo\tgo\tVB\t+\t-\t_\n\n")
+>>> write(read(folder / "a.sdp"), folder / "b.sdp.gz")
+1
+>>> [graph.id for graph in read(folder / "b.sdp.gz")]
+['1']
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
+from importlib import import_module
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
+
+from graphconv import files
+from graphconv.codecs import Block
+from graphconv.errors import FormatError, GraphconvError
+from graphconv.graph import Graph, attribute
+
+if TYPE_CHECKING:
+    from graphconv.arborescence import Arborescence
+
+T = TypeVar("T")
+
+FORMATS = ("sdp", "arborescence", "relations", "mrp", "ucca", "amr")
+"""The names of the file formats, in the order in which content is compared with them."""
+
+TREE_FORMATS = frozenset({"arborescence", "relations"})
+"""The formats whose records are arborescences."""
+
+MIXED_FORMATS = TREE_FORMATS | {"mrp"}
+"""The formats whose records name their framework, so that one file may hold several."""
+
+OnError = Callable[[GraphconvError], None]
+"""Called with the error about a bad graph, which is then skipped."""
+
+_HEAD = 1 << 16
+_NATIVE = {"amr": "amr", "dm": "sdp", "pas": "sdp", "psd": "sdp", "ucca": "ucca", "eds": "mrp"}
+_SUFFIXES = {".amr": "amr", ".sdp": "sdp", ".mrp": "mrp", ".tsv": "relations", ".xml": "ucca"}
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+class Codec(Protocol):
+    """What a module in :mod:`graphconv.codecs` offers."""
+
+    def blocks(self, lines: Iterable[str], filename: str) -> Iterator[Block]: ...  # noqa: D102
+    def parse(self, block: Block, framework: str | None) -> Any: ...  # noqa: D102
+    def format(self, graph: Any) -> str: ...  # noqa: D102
+    def sniff(self, head: str) -> bool: ...  # noqa: D102
+
+
+@lru_cache
+def codec(name: str) -> Codec:
+    """Return the codec of a format."""
+    if name not in FORMATS:
+        raise FormatError(f"unknown format {name!r}; known are {', '.join(sorted(FORMATS))}")
+    return cast("Codec", import_module(f"graphconv.codecs.{name}"))
+
+
+def detect(head: str, filename: str | None = None) -> str:
+    """Return the format of a file from its first characters."""
+    if not head.strip("\ufeff \t\r\n"):
+        raise FormatError("the file is empty", filename=filename)
+    for name in FORMATS:
+        if codec(name).sniff(head):
+            return name
+    line = head.lstrip("\ufeff \t\r\n").split("\n", 1)[0]
+    raise FormatError(
+        "the format is not recognized from the content", filename=filename, lineno=1, text=line
+    )
+
+
+def native_format(item: Graph | Arborescence) -> str:
+    """Return the format that a graph came from, or else the usual one of its framework."""
+    extras = item.extras if isinstance(item, Graph) else item.side.get("extras", ())
+    named = re.match("[a-z]+", str(attribute(extras, "format", "")))
+    return named[0] if named and named[0] in FORMATS else _NATIVE[item.framework]
+
+
+def read(
+    path: str | os.PathLike[str],
+    *,
+    format: str | None = None,  # noqa: A002 - the name that users type
+    framework: str | None = None,
+    on_error: OnError | None = None,
+) -> Iterator[Graph]:
+    """Read the graphs of a file, of a folder of UCCA files, or of standard input (``-``).
+
+    Of a file that may hold several frameworks (MRP, arborescence, relations) *framework* chooses one.
+    """
+    return _parsed(parse_block, path, format, framework, on_error)
+
+
+def read_arborescences(
+    path: str | os.PathLike[str],
+    *,
+    format: str | None = None,  # noqa: A002
+    framework: str | None = None,
+    on_error: OnError | None = None,
+) -> Iterator[Arborescence]:
+    """Read arborescences; graphs of other formats are converted."""
+    return _parsed(parse_tree, path, format, framework, on_error)
+
+
+def read_blocks(
+    path: str | os.PathLike[str],
+    *,
+    format: str | None = None,  # noqa: A002
+    on_error: OnError | None = None,
+) -> tuple[str, Iterator[Block]]:
+    """Return the format of a file, and the texts of its graphs for :func:`parse_block`."""
+    path = os.fspath(path)
+    if path != files.STDIO and os.path.isdir(path):  # noqa: PTH112 - never raises
+        if format not in (None, "ucca"):
+            raise FormatError(
+                f"a folder, where a file of format {format} is expected", filename=path
+            )
+        return "ucca", _folder_blocks(Path(path), on_error)
+    filename = files.shown(path)
+    pieces = files.chunks(path)
+    start = next(pieces, b"")
+    if format is None:
+        encoding = files.encoding_of(start, filename)
+        format = detect(start[:_HEAD].decode(encoding, "replace"), filename)  # noqa: A001
+    return format, _blocks(codec(format), chain([start], pieces), filename, on_error)
+
+
+def parse_block(name: str, block: Block, framework: str | None = None) -> Graph:
+    """Parse one block of a file of format *name*."""
+    return _as_graph(_parse(name, block, framework))
+
+
+def parse_tree(name: str, block: Block, framework: str | None = None) -> Arborescence:
+    """Parse one block of a file of format *name* to an arborescence."""
+    return _as_tree(_parse(name, block, framework))
+
+
+def write(
+    graphs: Iterable[Graph | Arborescence],
+    path: str | os.PathLike[str],
+    *,
+    format: str | None = None,  # noqa: A002
+    on_error: OnError | None = None,
+) -> int:
+    """Write graphs to a file (``-``: standard output; UCCA: a folder) and return their number.
+
+    The format is the one given, else what the name of the file says, else the one that the first
+    graph came from. Relations go as TSV to a file called ``.tsv``.
+    """
+    path = os.fspath(path)
+    items = iter(graphs)
+    suffix = Path(path.removesuffix(".gz")).suffix
+    name = format or _SUFFIXES.get(suffix)
+    if name is None:
+        first = next(items, None)
+        if first is None:
+            raise FormatError("there is no graph to write", filename=path)
+        name, items = native_format(first), chain([first], items)
+    texts = _texts(name, _text_of(name, suffix), items, on_error)
+    if name == "ucca":
+        return _write_ucca(texts, path, suffix)
+    count = 0
+    with files.output(path) as file:
+        for _, text in texts:
+            file.write(text)
+            count += 1
+    return count
+
+
+def _parsed(
+    parse: Callable[[str, Block, str | None], T],
+    path: str | os.PathLike[str],
+    name: str | None,
+    framework: str | None,
+    on_error: OnError | None,
+) -> Iterator[T]:
+    name, blocks = _opened(path, name, on_error)
+    for block in blocks:
+        try:
+            item = parse(name, block, framework)
+        except GraphconvError as error:
+            _report(error, on_error)
+            continue
+        if framework and name in MIXED_FORMATS and item.framework != framework:  # type: ignore[attr-defined]
+            continue
+        yield item
+
+
+def _opened(
+    path: str | os.PathLike[str], name: str | None, on_error: OnError | None
+) -> tuple[str, Iterator[Block]]:
+    try:
+        return read_blocks(path, format=name, on_error=on_error)
+    except GraphconvError as error:
+        _report(error, on_error)
+        return "", iter(())
+
+
+def _report(error: GraphconvError, on_error: OnError | None) -> None:
+    if on_error is None:
+        raise error
+    on_error(error)
+
+
+def _blocks(
+    module: Codec, pieces: Iterable[bytes], filename: str, on_error: OnError | None
+) -> Iterator[Block]:
+    # SDP files are kept byte for byte, a byte order mark included.
+    keep_bom = getattr(module, "KEEPS_BOM", False)
+    found = False
+    try:
+        for block in module.blocks(files.lines(pieces, filename, keep_bom=keep_bom), filename):
+            found = True
+            yield block
+        if not found:
+            raise FormatError("there is no graph in the file", filename=filename)
+    except FormatError as error:
+        _report(error, on_error)
+
+
+def _folder_blocks(folder: Path, on_error: OnError | None) -> Iterator[Block]:
+    with files.os_errors(str(folder)):
+        names = [name for name in os.listdir(folder) if name.lower().endswith((".xml", ".xml.gz"))]  # noqa: PTH208
+    if not names:
+        _report(FormatError("there is no .xml file in the folder", filename=str(folder)), on_error)
+    for name in sorted(names, key=_natural):
+        filename = str(folder / name)
+        yield from _blocks(codec("ucca"), files.chunks(filename), filename, on_error)
+
+
+def _natural(name: str) -> list[tuple[int, str]]:
+    """Order 2 before 10."""
+    return [
+        (int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", name)
+    ]
+
+
+def _parse(name: str, block: Block, framework: str | None) -> Graph | Arborescence:
+    try:
+        block.text.encode()
+    except UnicodeEncodeError as error:
+        start = block.text.rfind("\n", 0, error.start) + 1
+        raise FormatError(
+            "not valid UTF-8",
+            filename=block.filename,
+            lineno=block.lineno + block.text.count("\n", 0, error.start),
+            text=_SURROGATE.sub("\ufffd", block.text[start:].split("\n", 1)[0]),
+        ) from error
+    return cast("Graph | Arborescence", codec(name).parse(block, framework))
+
+
+def _as_graph(item: Graph | Arborescence) -> Graph:
+    if isinstance(item, Graph):
+        return item
+    from graphconv.conversion import to_graph  # noqa: PLC0415 - not needed for most files
+
+    return to_graph(item)
+
+
+def _as_tree(item: Graph | Arborescence) -> Arborescence:
+    if not isinstance(item, Graph):
+        return item
+    from graphconv.conversion import to_arborescence  # noqa: PLC0415 - not needed for most files
+
+    return to_arborescence(item)
+
+
+def _text_of(name: str, suffix: str) -> Callable[[Any], str]:
+    module: Any = codec(name)
+    if (name, suffix) == ("relations", ".tsv"):
+        return cast("Callable[[Any], str]", module.format_tsv)
+    return cast(
+        "Callable[[Any], str]", module.writer() if hasattr(module, "writer") else module.format
+    )
+
+
+def _texts(
+    name: str,
+    text_of: Callable[[Any], str],
+    items: Iterable[Graph | Arborescence],
+    on_error: OnError | None,
+) -> Iterator[tuple[str, bytes]]:
+    """Yield the id and the text of each graph."""
+    convert: Callable[[Graph | Arborescence], Any] = _as_tree if name in TREE_FORMATS else _as_graph
+    for item in items:
+        try:
+            text = text_of(convert(item)).encode()
+        except UnicodeEncodeError:
+            error = FormatError(f"graph {item.id}: a lone surrogate cannot be written as UTF-8")
+            _report(error, on_error)
+        except GraphconvError as error:
+            _report(error, on_error)
+        else:
+            yield item.id, text
+
+
+def _write_ucca(texts: Iterator[tuple[str, bytes]], path: str, suffix: str) -> int:
+    if path == files.STDIO or suffix == ".xml":
+        passages = [text for text, _ in zip(texts, range(2), strict=False)]
+        if len(passages) != 1:
+            message = "a UCCA file holds exactly one passage: name a folder for several"
+            raise FormatError(message, filename=path)
+        with files.output(path) as file:
+            file.write(passages[0][1])
+        return 1
+    count = 0
+    with files.output_folder(path) as folder:
+        for graph_id, text in texts:
+            # Characters that a file name cannot hold on every system are written as in a URL.
+            name = re.sub(r"[^\w.-]|^\.|\A\Z", lambda match: _percent(match[0]), graph_id) + ".xml"
+            try:
+                with (folder / name).open("xb") as file:
+                    file.write(text)
+            except FileExistsError as error:
+                message = f"two passages have the id {graph_id!r}"
+                raise FormatError(message, filename=path) from error
+            count += 1
+    return count
+
+
+def _percent(text: str) -> str:
+    return "".join(f"%{byte:02X}" for byte in text.encode()) or "%"
