@@ -1,0 +1,5 @@
+"""UCCA: the official scores of the ``ucca`` toolkit 1.3.11, with its normalization or without."""
+
+from evaltools.ucca.score import ZERO, Constructions, Scores, pair_counts, score
+
+__all__ = ["ZERO", "Constructions", "Scores", "pair_counts", "score"]
