@@ -1,0 +1,141 @@
+"""Graph <-> Arborescence <-> relation sequence, exactly.
+
+>>> from graphconv.arborescence import relations
+>>> from graphconv.graph import Edge, Node
+>>> boy = Graph(
+...     "1", "amr", (),
+...     nodes=(Node("w", "want-01"), Node("b", "boy"), Node("g", "go-02")),
+...     edges=(Edge("w", "b", "ARG0"), Edge("w", "g", "ARG1"), Edge("g", "b", "ARG0")),
+...     tops=("w",),
+... )
+>>> tree = to_arborescence(boy)
+>>> for row in tree.rows:
+...     print(*row[:4])
+want-01 1 0 root
+boy 2 1 ARG0
+go-02 3 1 ARG1
+boy 2 3 ARG0
+>>> to_graph(tree) == boy
+True
+
+The relations alone give the same graph with other ids:
+
+>>> bare = from_relations(relations(tree), id="1", framework="amr", tokens=())
+>>> bare.rows == tree.rows, to_graph(bare).tops
+(True, ('w',))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Protocol
+
+from graphconv.arborescence import Arborescence, Relation, Row, rows_from_relations
+from graphconv.conversion import amr, bilexical, ucca
+from graphconv.conversion.side import Bare, Built, pack, thaw, unpack
+from graphconv.conversion.ucca import linkage_units
+from graphconv.errors import ConversionError
+from graphconv.graph import Graph, Token
+
+__all__ = ["from_relations", "linkage_units", "to_arborescence", "to_graph"]
+
+
+class Conversion(Protocol):
+    """What the module of a framework defines."""
+
+    def build(self, graph: Graph, *, unit_labels: bool = True) -> Built:
+        """Return the rows of *graph*, and its ids in the order of the bare graph."""
+
+    def read(self, rows: Sequence[Row], ids: Sequence[str], framework: str) -> Bare:
+        """Return the graph that the rows alone describe."""
+
+    def fresh_ids(self, rows: Sequence[Row]) -> list[str]:
+        """Return the ids that a graph made from these rows alone gets."""
+
+
+CONVERSIONS: dict[str, Conversion] = {
+    "amr": amr,
+    "eds": amr,
+    "dm": bilexical,
+    "pas": bilexical,
+    "psd": bilexical,
+    "ucca": ucca,
+}
+"""The module of each framework."""
+
+
+def to_arborescence(
+    graph: Graph, *, foundational: bool = False, unit_labels: bool = True
+) -> Arborescence:
+    """Convert *graph* to its arborescence; :func:`to_graph` gives exactly the same graph back.
+
+    Args:
+        graph: A valid graph of any framework.
+        foundational: UCCA: leave out the linkage units (see :func:`linkage_units`).
+        unit_labels: UCCA: label units with their category, not all with the same name.
+
+    Raises:
+        ConversionError: The graph is not a valid one of its framework.
+    """
+    conversion = _conversion(graph.framework, graph.id)
+    if foundational and graph.framework == "ucca":
+        graph = ucca.foundational(graph)
+    try:
+        rows, ids = conversion.build(graph, unit_labels=unit_labels)
+        bare = conversion.read(rows, ids, graph.framework)
+        side = pack(graph, bare)
+    except (IndexError, KeyError):
+        graph.validate()  # says what is wrong with it
+        raise
+    if ids != conversion.fresh_ids(rows):
+        side["ids"] = ids
+    return Arborescence(graph.id, graph.framework, graph.tokens, rows, side)
+
+
+def to_graph(tree: Arborescence) -> Graph:
+    """Convert an arborescence to its graph; without a side record, to one with fresh ids.
+
+    Raises:
+        ConversionError: The rows or the side record are not those of a graph.
+    """
+    conversion = _conversion(tree.framework, tree.id)
+    rows, side = tree.rows, tree.side
+    try:
+        ids = side["ids"] if "ids" in side else conversion.fresh_ids(rows)
+        nodes, edges, tops = unpack(side, conversion.read(rows, ids, tree.framework))
+        metadata, extras = thaw(side.get("metadata", [])), thaw(side.get("extras", []))
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+        raise ConversionError(
+            "the rows and the side record do not fit together", graph_id=tree.id
+        ) from error
+    return Graph(tree.id, tree.framework, tree.tokens, nodes, edges, tops, metadata, extras)
+
+
+def from_relations(
+    relations: Iterable[Relation],
+    *,
+    id: str,
+    framework: str,
+    tokens: Iterable[Token] = (),
+) -> Arborescence:
+    """Build the arborescence of a relation sequence; its graph gets fresh ids.
+
+    Raises:
+        ConversionError: The relations are not those of an arborescence.
+    """
+    try:
+        rows = rows_from_relations(relations)
+    except ConversionError as error:
+        raise ConversionError(error.message, graph_id=id) from None
+    tree = Arborescence(id, framework, tuple(tokens), rows)
+    tree.validate()
+    return tree
+
+
+def _conversion(framework: str, graph_id: str) -> Conversion:
+    if framework not in CONVERSIONS:
+        known = ", ".join(CONVERSIONS)
+        raise ConversionError(
+            f"unknown framework {framework!r}, not one of {known}", graph_id=graph_id
+        )
+    return CONVERSIONS[framework]

@@ -1,0 +1,144 @@
+"""The algorithm that AMR and the bilexical frameworks share: a spanning tree, and its pre-order.
+
+Nodes are numbers. An *arc* is (node at the other end, relation in this direction, number of the
+edge); relations that stand for no edge have the number -1.
+
+:func:`span` is the paper's loop: a depth-first search, then again and again the first node in
+breadth-first order with an unused incoming edge, which is reversed to search on from its source. It
+turns ``out`` into the children of each node. An edge between two visited nodes needs no more than
+its place there: it ends in a copy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from graphconv.arborescence import ROOT_RELATION, Row
+from graphconv.conversion.labels import NULL
+
+Arc = tuple[int, str, int]
+
+NO_EDGE = -1
+UNVISITED = -2
+
+
+class Arcs(NamedTuple):
+    """The arcs of each node in sibling order, and how far the search has come."""
+
+    out: list[list[Arc]]
+    """The arcs that leave a node; in the end its children."""
+    incoming: list[list[Arc]]
+    """Those that could be followed backwards from it."""
+    parent: list[int]
+    """The number of the edge below which a node hangs with its children, or UNVISITED."""
+
+
+class Preorder(NamedTuple):
+    """The rows of a tree, and which node each index stands for."""
+
+    rows: tuple[Row, ...]
+    first: list[int]
+    """For each node the number of its first row, its index."""
+
+
+def empty_arcs(count: int) -> Arcs:
+    """Return the arcs of *count* nodes without edges."""
+    return Arcs([[] for _ in range(count)], [[] for _ in range(count)], [UNVISITED] * count)
+
+
+def span(root: int, arcs: Arcs) -> None:
+    """Visit all that is connected with *root*."""
+    out, incoming, parent = arcs
+    parent[root] = NO_EDGE
+    levels: list[list[int]] = [[root]]
+    _descend(root, 0, out, parent, levels)
+    # Nodes found while a level is processed are all deeper, so that this is breadth-first order.
+    for depth, level in enumerate(levels):
+        for node in level:
+            for source, relation, number in incoming[node]:
+                if parent[source] == UNVISITED:
+                    parent[source] = number
+                    out[node].append((source, relation, number))
+                    out[source] = [arc for arc in out[source] if arc[2] != number]
+                    _place(source, depth + 1, levels)
+                    _descend(source, depth + 1, out, parent, levels)
+
+
+def span_rest(root: int, candidates: Iterable[int], degrees: Sequence[int], arcs: Arcs) -> None:
+    """Hang every part that is not yet visited below *root*, by ``null``.
+
+    The root of a part is its node with the largest degree, of several the first candidate.
+    """
+    rank: dict[int, int] = {}
+    for candidate in candidates:
+        rank.setdefault(candidate, len(rank))
+    for candidate in rank:
+        if arcs.parent[candidate] == UNVISITED:
+            part = _component(candidate, arcs)
+            top = min(part, key=lambda node: (-degrees[node], rank[node]))
+            span(top, arcs)
+            arcs.out[root].append((top, NULL, NO_EDGE))
+
+
+def preorder(
+    root: int,
+    children: Sequence[Sequence[Arc]],
+    parent: Sequence[int] | None,
+    labels: Sequence[str],
+    anchors: Sequence[tuple[int, ...]],
+) -> Preorder:
+    """List the rows of a tree whose children are in sibling order.
+
+    Without *parent*, children hang below the first row of their node.
+    """
+    rows: list[Row] = []
+    first = [0] * len(labels)
+    stack = [(root, ROOT_RELATION, NO_EDGE, 0)]
+    pop, push = stack.pop, stack.append
+    number = 0
+    while stack:
+        node, relation, edge, head = pop()
+        number += 1
+        index = first[node]
+        is_primary = not index if parent is None else parent[node] == edge
+        if not index:
+            index = first[node] = number
+        rows.append(Row(labels[node], index, head, relation, anchors[node]))
+        if is_primary:
+            for child, child_relation, child_edge in reversed(children[node]):
+                push((child, child_relation, child_edge, number))
+    return Preorder(tuple(rows), first)
+
+
+def _descend(
+    start: int, depth: int, out: list[list[Arc]], parent: list[int], levels: list[list[int]]
+) -> None:
+    stack = [iter(out[start])]
+    while stack:
+        for target, _, number in stack[-1]:
+            if parent[target] == UNVISITED:
+                parent[target] = number
+                _place(target, depth + len(stack), levels)
+                stack.append(iter(out[target]))
+                break
+        else:
+            stack.pop()
+
+
+def _place(node: int, depth: int, levels: list[list[int]]) -> None:
+    if depth == len(levels):
+        levels.append([])
+    levels[depth].append(node)
+
+
+def _component(start: int, arcs: Arcs) -> list[int]:
+    found = {start}
+    queue = [start]
+    for node in queue:
+        for neighbors in (arcs.out[node], arcs.incoming[node]):
+            for other, _, _ in neighbors:
+                if other not in found:
+                    found.add(other)
+                    queue.append(other)
+    return queue

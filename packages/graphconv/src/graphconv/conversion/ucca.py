@@ -1,0 +1,307 @@
+r"""UCCA: units, their words, remote edges and linkage.
+
+A pre-terminal (a unit with words and nothing else) collapses onto its first word; ``phrase`` leads
+to its others. Other units carry the relation of their primary row as label, and ``!`` if they are
+implicit; words of a unit that also has children hang below it by ``Terminal``. Siblings stand in
+numeric order of their UCCA ids, words first.
+
+>>> from graphconv.graph import Graph, Token
+>>> graph = Graph(
+...     "1", "ucca", tuple(map(Token, "He gave up".split())),
+...     nodes=(Node("1.1"), Node("1.2"), Node("1.3", None, (0,)), Node("1.4", None, (1, 2))),
+...     edges=(Edge("1.1", "1.2", "H"), Edge("1.2", "1.3", "A"), Edge("1.2", "1.4", "P")),
+...     tops=("1.1",),
+... )
+>>> for row in build(graph).rows:
+...     print(*row)
+ROOT 1 0 root ()
+H 2 1 H ()
+He 3 2 A (0,)
+gave 4 2 P (1,)
+up 5 4 phrase (2,)
+
+The *primary* edge of a unit is the first of its incoming edges, by the id of the parent, that is
+neither remote nor linkage. All others lead to copies, and their relation says so: ``A*`` is remote,
+``A~`` is not. Units without a primary edge hang below the first row by ``null``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from graphconv.arborescence import ROOT_RELATION, Row
+from graphconv.conversion.labels import (
+    NULL,
+    NULL_TERMINAL,
+    PHRASE,
+    REMOTE,
+    SECONDARY,
+    STRUCTURAL,
+    TERMINAL,
+    TERMINAL_CHILD,
+    TOP,
+    VIRTUAL,
+    edge_label,
+    is_linkage,
+    natural,
+    relation,
+)
+from graphconv.conversion.side import Bare, Built
+from graphconv.conversion.spanning import NO_EDGE, Arc, preorder
+from graphconv.conversion.unit_ids import sibling_ids
+from graphconv.errors import ConversionError
+from graphconv.graph import Attributes, Edge, Graph, Node, attribute
+
+ROOT_UNIT = "ROOT"
+"""The label of the root."""
+ANY_UNIT = "UNIT"
+"""The label of every unit without unit labels."""
+
+_IMPLICIT = "!"
+_LINKAGE_TYPE: Attributes = (("type", "LKG"),)
+_PUNCTUATION_TYPE: Attributes = (("type", "PNCT"),)
+_TERMINAL_NODE: Attributes = (("terminal", True),)
+_WORDS = frozenset({PHRASE, TERMINAL_CHILD})
+_TOPS = frozenset({TOP, ROOT_RELATION})
+_PRIMARY = ("", TERMINAL)
+
+_Edge = tuple[int, int, str, bool]
+"""Source, target, label, remote."""
+_Child = tuple[int, str, int, int]
+"""Place among the siblings, relation, number of the edge, number of the node."""
+
+
+def linkage_units(graph: Graph) -> tuple[str, ...]:
+    """Return the ids of the linkage units: what ``foundational`` drops."""
+    candidates = {node.id for node in graph.nodes if not node.anchors} - {*graph.tops}
+    candidates -= {edge.target for edge in graph.edges}
+    candidates &= {edge.source for edge in graph.edges}
+    candidates -= {edge.source for edge in graph.edges if not is_linkage(edge.label)}
+    return tuple(
+        node.id
+        for node in graph.nodes
+        if node.id in candidates or attribute(node.attributes, "type") == "LKG"
+    )
+
+
+def foundational(graph: Graph) -> Graph:
+    """Return *graph* without its linkage units and their edges."""
+    dropped = {*linkage_units(graph)}
+    if not dropped:
+        return graph
+    return Graph(
+        graph.id,
+        graph.framework,
+        graph.tokens,
+        tuple(node for node in graph.nodes if node.id not in dropped),
+        tuple(e for e in graph.edges if not {e.source, e.target} & dropped),
+        tuple(top for top in graph.tops if top not in dropped),
+        graph.metadata,
+        graph.extras,
+    )
+
+
+def build(graph: Graph, *, unit_labels: bool = True) -> Built:
+    """Return the rows of *graph*, and the ids of its nodes in the order of their first rows."""
+    nodes = graph.nodes
+    number = {node.id: i for i, node in enumerate(nodes)}
+    edges = [(number[s], number[t], label, remote) for s, t, label, remote, _ in graph.edges]
+    tops = sorted({number[top] for top in graph.tops})
+    virtual = len(nodes)
+    root = tops[0] if len(tops) == 1 else virtual
+    _check(graph, edges)
+    rank = _ranks(graph)
+    parent = _primary_edges(edges, rank, root)
+    terminal = {i for i, node in enumerate(nodes) if _is_terminal_node(node)}
+    children: list[list[_Child]] = [[] for _ in range(virtual + 1)]
+    for k, (source, target, label, remote) in enumerate(edges):
+        mark = REMOTE if remote else SECONDARY
+        if parent[target] == k:
+            mark = TERMINAL if target in terminal else ""
+        children[source].append((rank[target], relation(label, mark), k, target))
+    if root == virtual:
+        children[root].extend([(rank[top], TOP, NO_EDGE, top) for top in tops])
+    for i in range(virtual):
+        if parent[i] == NO_EDGE and i != root and i not in tops:
+            name = NULL_TERMINAL if i in terminal else NULL
+            children[root].append((rank[i], name, NO_EDGE, i))
+    labels = _unit_labels(nodes, children, parent, root) if unit_labels else [ANY_UNIT] * virtual
+    labels = [
+        label + _IMPLICIT if node.implicit else label
+        for label, node in zip(labels, nodes, strict=True)
+    ]
+    labels.append(VIRTUAL)
+    anchors = _add_words(graph, root, terminal, children, labels)
+    parent += [NO_EDGE] * (len(labels) - len(parent))
+    arcs: list[list[Arc]] = []
+    for siblings in children:
+        if len(siblings) > 1:
+            siblings.sort()
+        arcs.append([(child, name, k) for _, name, k, child in siblings])
+    arcs += [[]] * (len(labels) - len(arcs))
+    tree = preorder(root, arcs, parent, labels, anchors)
+    order = sorted(range(virtual), key=tree.first.__getitem__)
+    return Built(tree.rows, [nodes[i].id for i in order])
+
+
+def read(rows: Sequence[Row], ids: Sequence[str], framework: str) -> Bare:
+    """Return the graph that the rows alone describe."""
+    del framework
+    indices = _indices(rows)
+    names = dict(zip(indices, ids, strict=True))
+    anchors = {index: list(rows[index - 1].anchors) for index in indices}
+    primary = dict.fromkeys(indices, "")
+    linkage: dict[int, bool] = {}
+    edges: list[Edge] = []
+    tops: list[str] = []
+    owners = [0]  # for each row the node that its children belong to
+    for _, index, head, row_relation, row_anchors in rows:
+        above = owners[head]
+        owners.append(index if index in names else above)
+        if row_relation in _WORDS:
+            if index not in names and above:
+                anchors[above].extend(row_anchors)
+        elif row_relation in STRUCTURAL:
+            primary[index] = row_relation
+            if index in names and row_relation in _TOPS:
+                tops.append(names[index])
+        else:
+            label, mark = edge_label(row_relation)
+            if mark in _PRIMARY:
+                primary[index] = row_relation
+            if above:
+                edges.append(Edge(names[above], names[index], label, mark == REMOTE))
+                linkage[above] = linkage.get(above, True) and is_linkage(label)
+    nodes = []
+    for index in indices:
+        label, _, _, _, word = rows[index - 1]
+        implicit = not word and label.endswith(_IMPLICIT)
+        attributes = _attributes(primary[index], bool(word), linkage.get(index, False))
+        nodes.append(Node(names[index], None, tuple(anchors[index]), False, implicit, attributes))
+    return Bare(tuple(nodes), tuple(edges), tuple(tops))
+
+
+def fresh_ids(rows: Sequence[Row]) -> list[str]:
+    """Return ids ``1.1``, ``1.2``, ... whose numeric order is the order of siblings."""
+    terminals = {
+        row.index: f"0.{row.anchors[0] + 1}" for row in rows if row.anchors and _is_terminal(row)
+    }
+    indices = _indices(rows)
+    units = sibling_ids(rows, [index for index in indices if index not in terminals])
+    return [terminals.get(index) or units[index] for index in indices]
+
+
+def _check(graph: Graph, edges: Sequence[_Edge]) -> None:
+    """Refuse a cycle of edges that are not remote."""
+    missing = [0] * len(graph.nodes)
+    below: list[list[int]] = [[] for _ in graph.nodes]
+    for source, target, _, remote in edges:
+        if not remote:
+            missing[target] += 1
+            below[source].append(target)
+    queue = [i for i, count in enumerate(missing) if not count]
+    for i in queue:
+        for target in below[i]:
+            missing[target] -= 1
+            if not missing[target]:
+                queue.append(target)
+    if len(queue) < len(graph.nodes):
+        unit = graph.nodes[next(i for i, count in enumerate(missing) if count)]
+        raise ConversionError(
+            f"unit {unit.id!r} is in or below a cycle of edges that are not remote",
+            graph_id=graph.id,
+        )
+
+
+def _ranks(graph: Graph) -> list[int]:
+    """Return the sibling order of the nodes: terminals by position, then units by id."""
+    ranks = [0] * len(graph.nodes)
+    by_id = sorted([(natural(node.id), i) for i, node in enumerate(graph.nodes)])
+    for place, (_, i) in enumerate(by_id):
+        node = graph.nodes[i]
+        ranks[i] = _word_rank(graph, node.anchors[0]) if _is_terminal_node(node) else place
+    return ranks
+
+
+def _word_rank(graph: Graph, position: int) -> int:
+    return position - len(graph.tokens)
+
+
+def _primary_edges(edges: Sequence[_Edge], rank: Sequence[int], root: int) -> list[int]:
+    best: list[tuple[int, str, int] | None] = [None] * (len(rank) + 1)
+    for k, (source, target, label, remote) in enumerate(edges):
+        if not remote and target != root and not is_linkage(label):
+            candidate = (rank[source], label, k)
+            other = best[target]
+            if other is None or candidate < other:
+                best[target] = candidate
+    return [NO_EDGE if edge is None else edge[2] for edge in best]
+
+
+def _unit_labels(
+    nodes: Sequence[Node], children: Sequence[Sequence[_Child]], parent: Sequence[int], root: int
+) -> list[str]:
+    labels = [ROOT_UNIT] * len(nodes)
+    for siblings in children:
+        for _, name, k, child in siblings:
+            if parent[child] == k and child != root:
+                # The mark of implicit units comes last, so that no category may end in it.
+                labels[child] = f"{name}=" if name.rstrip("=").endswith(_IMPLICIT) else name
+    return labels
+
+
+def _add_words(
+    graph: Graph,
+    root: int,
+    terminal: set[int],
+    children: list[list[_Child]],
+    labels: list[str],
+) -> list[tuple[int, ...]]:
+    """Give pre-terminals the label of their first word and add the rows of all other words."""
+    tokens = graph.tokens
+    anchors: list[tuple[int, ...]] = [()] * len(labels)
+    for i, node in enumerate(graph.nodes):
+        if not node.anchors:
+            continue
+        positions = sorted(node.anchors)
+        if positions[0] < 0:
+            graph.validate()
+        name = TERMINAL_CHILD
+        if i in terminal or not (children[i] or node.implicit or i == root):
+            name = PHRASE
+            labels[i] = tokens[positions[0]].form
+            anchors[i] = (positions.pop(0),)
+        for position in positions:
+            children[i].append((_word_rank(graph, position), name, NO_EDGE, len(labels)))
+            labels.append(tokens[position].form)
+            anchors.append((position,))
+    return anchors
+
+
+def _is_terminal_node(node: Node) -> bool:
+    return (
+        bool(node.attributes)
+        and len(node.anchors) == 1
+        and not node.implicit
+        and bool(attribute(node.attributes, "terminal"))
+    )
+
+
+def _is_terminal(row: Row) -> bool:
+    return row.relation == NULL_TERMINAL or edge_label(row.relation)[1] == TERMINAL
+
+
+def _attributes(primary: str, is_word: bool, has_linkage: bool) -> Attributes:
+    if primary == "U" and is_word:
+        return _PUNCTUATION_TYPE
+    if primary == NULL and has_linkage:
+        return _LINKAGE_TYPE
+    if is_word and (primary == NULL_TERMINAL or primary.endswith(TERMINAL)):
+        return _TERMINAL_NODE
+    return ()
+
+
+def _indices(rows: Sequence[Row]) -> list[int]:
+    """Return the indices that stand for nodes: not the virtual root, not the words of a unit."""
+    indices = sorted({row.index for row in rows if row.relation not in _WORDS})
+    return indices[1:] if rows and rows[0].label == VIRTUAL else indices
