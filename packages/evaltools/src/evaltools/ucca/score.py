@@ -27,6 +27,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from evaltools.counts import Counts
+from evaltools.tokens import check_tokens
 from evaltools.ucca.normalize import move_common_functions, normalize_passage
 from evaltools.ucca.passage import (
     LINKAGE,
@@ -35,7 +36,6 @@ from evaltools.ucca.passage import (
     punctuation,
     punctuation_by_form,
 )
-from graphconv.errors import ConversionError
 from graphconv.graph import Graph
 
 _WEAK = {"P": "S", "S": "P", "H": "C", "C": "H", "N": "L", "L": "N", "F": "R", "R": "F"}
@@ -124,7 +124,7 @@ def pair_counts(gold: Graph, pred: Graph | None, *, normalize: bool = True) -> S
     if pred is None or empty:
         passages = [_passage(gold, gold)]
     else:
-        _check_tokens(gold, pred)
+        check_tokens(gold, pred)
         passages = [_passage(gold, pred), _passage(pred, gold)]
     if normalize:
         for passage in passages:
@@ -144,16 +144,6 @@ def _passage(graph: Graph, other: Graph) -> Passage:
     """Build the working copy; where one side has no token types, the other side's count."""
     marks = punctuation(graph.tokens) or punctuation(other.tokens)
     return Passage(graph, marks or punctuation_by_form(graph.tokens))
-
-
-def _check_tokens(gold: Graph, pred: Graph) -> None:
-    if len(gold.tokens) != len(pred.tokens):
-        message = f"gold has {len(gold.tokens)} tokens, the prediction has {len(pred.tokens)}"
-        raise ConversionError(message, graph_id=gold.id)
-    for position, (token, other) in enumerate(zip(gold.tokens, pred.tokens, strict=True), start=1):
-        if token.form != other.form:
-            message = f"token {position} is {token.form!r} in gold but {other.form!r} predicted"
-            raise ConversionError(message, graph_id=gold.id)
 
 
 def _items(passage: Passage) -> tuple[Items, Items, Items]:
