@@ -18,7 +18,6 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
-from pathlib import Path
 from typing import IO, Any, TypeVar
 
 import click
@@ -26,9 +25,6 @@ import click
 from graphconv.errors import GraphconvError
 
 T = TypeVar("T")
-
-STDIO = "-"
-"""The path that means standard input or standard output."""
 
 _SECONDS_BETWEEN_UPDATES = 0.2
 
@@ -123,18 +119,14 @@ def note(message: str) -> None:
 
 @contextlib.contextmanager
 def output(path: str | os.PathLike[str]) -> Iterator[IO[str]]:
-    """Open *path* for text (``-`` is stdout); the file appears only when all went well."""
-    if os.fspath(path) == STDIO:
-        yield sys.stdout
-        return
-    target = Path(path)
-    part = target.with_name(f"{target.name}.{os.getpid()}.part")
-    try:
-        with part.open("w", encoding="utf-8", newline="\n") as stream:
-            yield stream
-        part.replace(target)
-    finally:
-        part.unlink(missing_ok=True)
+    """Open *path* for text (``-`` is stdout); a file appears only if everything went well."""
+    from graphconv import files  # noqa: PLC0415 - --help does not need it
+
+    with files.output(os.fspath(path)) as raw:
+        text = io.TextIOWrapper(raw, encoding="utf-8", newline="\n")
+        yield text
+        text.flush()
+        text.detach()  # the file is closed where it was opened
 
 
 def table(rows: Iterable[Iterable[object]]) -> str:

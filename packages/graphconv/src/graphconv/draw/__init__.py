@@ -17,10 +17,13 @@ graphs have in common, for comparing a gold and a predicted graph.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable
 from html import escape
 
+from graphconv import files
 from graphconv.arborescence import Arborescence
+from graphconv.conversion import to_arborescence
 from graphconv.draw import canvas
 from graphconv.draw.arcs import draw_arcs
 from graphconv.draw.canvas import EXTRA, MATCH, MISSING, Drawing, Highlight
@@ -28,7 +31,7 @@ from graphconv.draw.dot import dot
 from graphconv.draw.layered import draw_layers
 from graphconv.draw.rows import draw_rows
 from graphconv.draw.units import draw_units
-from graphconv.errors import GraphconvError
+from graphconv.errors import FormatError, GraphconvError
 from graphconv.graph import BILEXICAL, Graph
 
 __all__ = [
@@ -41,7 +44,7 @@ __all__ = [
     "html",
     "page",
     "png",
-    "render",
+    "save",
     "svg",
 ]
 
@@ -105,9 +108,15 @@ def png(picture: str, *, scale: float = 2.0) -> bytes:
     return bytes(cairosvg.svg2png(bytestring=picture.encode(), scale=scale))
 
 
-def render(format_: str, graph: Graph, tree: Arborescence | None = None) -> bytes:
-    """Return the picture in one of the :data:`FORMATS`."""
-    return FORMATS[format_](graph, tree)
+def save(graph: Graph, path: str | os.PathLike[str]) -> None:
+    """Draw *graph* and its arborescence to a file; the end of its name says the format."""
+    name = os.fspath(path)
+    format_ = "svg" if name == files.STDIO else name.rpartition(".")[2].lower()
+    if format_ not in FORMATS:
+        raise FormatError(f"a picture is one of {', '.join(FORMATS)}", filename=name)
+    picture = FORMATS[format_](graph, to_arborescence(graph))
+    with files.output(name) as file:
+        file.write(picture)
 
 
 def _draw(graph: Graph, highlight: Highlight) -> Drawing:

@@ -22,7 +22,7 @@ from graphconv.graph import Edge, Graph, Node, attribute
 _NODE_HEIGHT = 26
 _PORT_HEIGHT = 16
 _NODE_GAP = 10
-_LAYER_GAP = 40
+_LAYER_GAP = 52
 _EMPTY_HEIGHT = 6
 _SWEEPS = 12
 _RELAXATIONS = 16
@@ -72,11 +72,12 @@ def draw_layers(graph: Graph, highlight: Highlight) -> Drawing:
         points = [(boxes[link.stations[0]].right, boxes[link.stations[0]].y)]
         for station in link.stations[1:-1]:
             points.extend(((boxes[station].left, ys[station]), (boxes[station].right, ys[station])))
-        points.append((last.left, last.y + ports[link.number]))
+        room = canvas.text_width(edge.label, canvas.SMALL)
+        y = last.y + ports[link.number]
+        points.extend(((last.left - room - 20, y), (last.left, y)))  # level below the label
         again = tree_links[link.stations[-1]] != link.number
         lines.extend(_line(points, turned=link.turned, again=again, state=state))
-        middle = points[-1][0] - 13 - canvas.text_width(edge.label, canvas.SMALL) / 2
-        labels.append(canvas.label(middle, points[-1][1], edge.label))
+        labels.append(canvas.label(last.left - 13 - room / 2, y, edge.label))
     for number, edge in enumerate(graph.edges):
         if edge.source == edge.target:
             labels.extend(_loop(boxes[edge.source], edge.label, highlight.edges.get(number)))

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import NamedTuple
 
+from graphconv.conversion.labels import is_linkage
 from graphconv.draw import canvas
 from graphconv.draw.canvas import Drawing, Highlight
 from graphconv.graph import Edge, Graph, Node
@@ -18,7 +19,6 @@ _WORD_GAP = 12
 _MIN_COLUMN = 30
 _LEVEL_HEIGHT = 40
 _DOT = 4.5
-_LINKAGE = frozenset({"LA", "LR"})
 
 Point = tuple[float, float]
 
@@ -75,7 +75,7 @@ def _forest(graph: Graph) -> _Forest:
     """Choose one parent for each node, so that the result has no cycle."""
     parent_edge: dict[str, int] = {}
     for number, edge in enumerate(graph.edges):
-        if not edge.remote and edge.label not in _LINKAGE:
+        if not edge.remote and not is_linkage(edge.label):
             parent_edge.setdefault(edge.target, number)
     hanging: dict[str, list[int]] = defaultdict(list)
     for number in parent_edge.values():

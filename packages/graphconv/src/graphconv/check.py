@@ -1,0 +1,151 @@
+"""Round trips of a graph, one function per law: does anything get lost, for this very graph?
+
+>>> from graphconv.graph import Edge, Node
+>>> loop = Graph("1", "amr", nodes=(Node("a", "a"),), edges=(Edge("a", "a", "mod"),), tops=("a",))
+>>> check_graph(loop)
+()
+
+A law that fails is named, with what went wrong:
+
+>>> two = Graph("1", "amr", nodes=(Node("a"), Node("a")), tops=("a",))
+>>> check_graph(two)
+("conversion: graph 1: node 'a' is defined 2 times",)
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+from graphconv import io
+from graphconv.arborescence import Arborescence, relations
+from graphconv.codecs import Block, arborescence
+from graphconv.conversion import from_relations, to_arborescence, to_graph
+from graphconv.errors import GraphconvError
+from graphconv.graph import Graph, Node
+from graphconv.pipeline import Input
+
+SAMPLE = Path(__file__).parent / "sample"
+"""A folder with a few graphs of each framework, for trying things out."""
+
+
+class Result(NamedTuple):
+    """What :func:`check_input` found about one graph."""
+
+    path: str
+    framework: str
+    id: str
+    failures: tuple[str, ...]
+
+
+class Line(NamedTuple):
+    """A line of the table: how many graphs of one file and framework passed."""
+
+    file: str
+    framework: str
+    graphs: int
+    passed: int
+    failed: int
+
+
+def sample_paths() -> tuple[str, ...]:
+    """Return the files of the bundled sample."""
+    return tuple(str(path) for path in sorted(SAMPLE.iterdir()) if not path.name.startswith("_"))
+
+
+def check_graph(graph: Graph) -> tuple[str, ...]:
+    """Return the laws that *graph* breaks on its way to an arborescence and back; none is good."""
+    try:
+        tree = to_arborescence(graph)
+    except GraphconvError as error:
+        return (f"conversion: {error}",)
+    messages = (_broken(law, partial(holds, graph, tree)) for law, holds in _LAWS.items())
+    return tuple(message for message in messages if message)
+
+
+def check_input(item: Input) -> Result:
+    """Check a graph that was read from a file, and that the file format keeps it."""
+    failures = [*check_graph(item.graph)]
+    failure = _broken(f"graph -> {item.format} file -> graph", lambda: _file_round_trip(item))
+    if failure:
+        failures.append(failure)
+    return Result(item.path, item.graph.framework, item.graph.id, tuple(failures))
+
+
+def summary(results: Iterable[Result]) -> tuple[list[Line], list[Result]]:
+    """Return the counts per file and framework, and the results that failed."""
+    passed: Counter[tuple[str, str]] = Counter()
+    failed: Counter[tuple[str, str]] = Counter()
+    failures = []
+    for result in results:
+        key = (result.path, result.framework)
+        (failed if result.failures else passed)[key] += 1
+        if result.failures:
+            failures.append(result)
+    keys = {**dict.fromkeys(passed), **dict.fromkeys(failed)}
+    lines = [Line(*key, passed[key] + failed[key], passed[key], failed[key]) for key in keys]
+    return lines, failures
+
+
+def isomorphic(graph: Graph, bare: Graph, ids: Iterable[str]) -> bool:
+    """Say whether *bare* is *graph* up to node ids; *ids* are those of the nodes of *bare*."""
+    name = dict(zip((node.id for node in bare.nodes), ids, strict=True))
+    return (
+        Counter(_core(node, node.id) for node in graph.nodes)
+        == Counter(_core(node, name[node.id]) for node in bare.nodes)
+        and Counter(edge[:4] for edge in graph.edges)
+        == Counter((name[s], name[t], *rest) for s, t, *rest, _ in bare.edges)
+        and set(graph.tops) == {name[top] for top in bare.tops}
+    )
+
+
+def _core(node: Node, node_id: str) -> tuple[object, ...]:
+    return (node_id, node.label, tuple(sorted(node.anchors)), node.constant, node.implicit)
+
+
+def _back_to_graph(graph: Graph, tree: Arborescence) -> bool:
+    return to_graph(tree) == graph
+
+
+def _from_bare_relations(graph: Graph, tree: Arborescence) -> bool:
+    tokens = [token._replace(span=None, features=()) for token in tree.tokens]
+    bare = from_relations(relations(tree), id=graph.id, framework=graph.framework, tokens=tokens)
+    found = to_graph(bare)
+    ids = tree.side.get("ids", [node.id for node in found.nodes])
+    return bare.rows == tree.rows and isomorphic(graph, found, ids)
+
+
+def _same_arborescence_again(graph: Graph, tree: Arborescence) -> bool:  # noqa: ARG001
+    tree.validate()
+    return to_arborescence(to_graph(tree)) == tree
+
+
+def _pipe_format(graph: Graph, tree: Arborescence) -> bool:
+    return arborescence.parse(Block(arborescence.format(tree), graph.id, 1)) == tree
+
+
+_LAWS: dict[str, Callable[[Graph, Arborescence], bool]] = {
+    "graph -> arborescence -> graph": _back_to_graph,
+    "graph -> relations -> graph": _from_bare_relations,
+    "arborescence -> graph -> arborescence": _same_arborescence_again,
+    "arborescence -> file -> arborescence": _pipe_format,
+}
+
+
+def _file_round_trip(item: Input) -> bool:
+    codec = io.codec(item.format)
+    if item.format in io.TREE_FORMATS:
+        return True  # the laws above have done it
+    text = codec.format(item.graph)
+    again = codec.parse(item.block._replace(text=text), item.graph.framework)
+    return bool(again == item.graph)
+
+
+def _broken(law: str, holds: Callable[[], bool]) -> str | None:
+    try:
+        return None if holds() else f"{law}: not the same"
+    except GraphconvError as error:
+        return f"{law}: {error}"

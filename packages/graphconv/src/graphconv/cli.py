@@ -1,0 +1,246 @@
+"""The command ``graphconv``. Every command is a library function, and options of the same names."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from graphconv import cliutil
+
+if TYPE_CHECKING:
+    from graphconv.errors import GraphconvError
+    from graphconv.pipeline import Source
+
+# The names are those of graphconv.io.FORMATS and graphconv.graph.FRAMEWORKS, repeated here so that
+# --help imports nothing; a test compares them.
+FORMATS = ("amr", "sdp", "ucca", "mrp", "arborescence", "relations")
+FRAMEWORKS = ("amr", "dm", "pas", "psd", "ucca", "eds")
+
+_input = click.argument("input_", metavar="IN", default="-", type=cliutil.existing())
+_output = click.option(
+    "-o", "--output", default="-", metavar="OUT", help="Write here; - is standard output."
+)
+_to = click.option("--to", type=click.Choice(FORMATS), help="Format to write.")
+_skip = click.option(
+    "--skip-invalid", is_flag=True, help="Go on after a bad graph and report how many were skipped."
+)
+_Command = Callable[..., Any]
+
+
+def _all(*decorators: Callable[[_Command], _Command]) -> Callable[[_Command], _Command]:
+    """Return one decorator for several, so that commands can share options."""
+
+    def decorate(command: _Command) -> _Command:
+        for decorator in reversed(decorators):
+            command = decorator(command)
+        return command
+
+    return decorate
+
+
+_treebank = _all(
+    click.option("--from", "from_", type=click.Choice(FORMATS), help="Format of the input."),
+    click.option(
+        "--framework",
+        type=click.Choice(FRAMEWORKS),
+        help="Framework of an SDP file (dm if not given), or the one to take from a mixed file.",
+    ),
+)
+_jobs = click.option(
+    "--jobs", type=click.IntRange(min=1), default=1, metavar="N", help="Processes to use."
+)
+_inputs = click.argument(
+    "inputs", metavar="IN...", nargs=-1, required=True, type=cliutil.existing()
+)
+_reading = _all(_inputs, _treebank, _jobs, _skip)
+_units = _all(
+    click.option(
+        "--foundational", is_flag=True, help="UCCA: leave out linkage units; their number is told."
+    ),
+    click.option("--no-unit-labels", is_flag=True, help="UCCA: give all units the same label."),
+)
+
+
+@cliutil.group("arbora-graphconv", "graphconv")
+def main() -> None:
+    """Convert AMR, SDP and UCCA treebanks to arborescences and back without losing anything.
+
+    IN is a file, a folder of UCCA files, or - for standard input; .gz is read and written too.
+    """
+
+
+@main.command()
+@_reading
+@_units
+@_output
+def to_arborescence(output: str, **options: Any) -> None:
+    """Convert treebanks to arborescences, as JSON lines."""
+    _write_trees("arborescence", output, **options)
+
+
+@main.command()
+@_reading
+@_units
+@_output
+@click.option("--format", "format_", type=click.Choice(["jsonl", "tsv"]), default="jsonl")
+def relations(output: str, format_: str, **options: Any) -> None:
+    """Write the bare relation sequences: id, framework, tokens and relations, nothing else."""
+    _write_trees("tsv" if format_ == "tsv" else "relations", output, **options)
+
+
+@main.command()
+@_input
+@_output
+@_to
+@_skip
+def from_arborescence(input_: str, output: str, to: str | None, *, skip_invalid: bool) -> None:
+    """Convert arborescences back to treebank files; by default to the format they came from."""
+    _write_graphs("arborescence", input_, output, to, skip_invalid)
+
+
+@main.command()
+@_input
+@_output
+@_to
+@_skip
+def from_relations(input_: str, output: str, to: str | None, *, skip_invalid: bool) -> None:
+    """Build graphs from bare relation sequences; they get fresh node ids."""
+    _write_graphs("relations", input_, output, to, skip_invalid)
+
+
+@main.command()
+@_reading
+@_output
+@_to
+def convert(output: str, to: str | None, *, skip_invalid: bool, **read: Any) -> None:
+    """Convert between file formats of one framework; --to is needed unless OUT's name says it."""
+    from graphconv import io, pipeline
+
+    if to is None and output == "-":
+        raise click.UsageError("say with --to which format to write")
+    with _skipping(skip_invalid) as on_error:
+        graphs = pipeline.graphs(_source(on_error, **read))
+        io.write(cliutil.progress(graphs, "graphs"), output, format=to, on_error=on_error)
+
+
+@main.command()
+@click.argument("inputs", metavar="IN...", nargs=-1, type=cliutil.existing())
+@_treebank
+@_jobs
+@_skip
+@click.option("--sample", is_flag=True, help="Check the bundled sample.")
+def check(inputs: tuple[str, ...], *, sample: bool, skip_invalid: bool, **read: Any) -> None:
+    """Convert every graph there and back and compare; exit 1 if one is not the same."""
+    from graphconv import check as checks
+    from graphconv import pipeline
+
+    inputs = (*inputs, *(checks.sample_paths() if sample else ()))
+    if not inputs:
+        raise click.UsageError("name the files to check, or --sample")
+    with _skipping(skip_invalid) as on_error:
+        found = pipeline.results(checks.check_input, _source(on_error, inputs, **read))
+        lines, failures = checks.summary(cliutil.progress(found, "graphs"))
+    click.echo(cliutil.table([checks.Line._fields, *lines]))
+    for failure in failures:
+        click.echo(
+            f"{failure.path}: {failure.framework} {failure.id}: {'; '.join(failure.failures)}"
+        )
+    if failures:
+        raise cliutil.DataError(f"{len(failures):,} graphs do not come back as they were")
+
+
+@main.command()
+@_reading
+@click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text")
+def stats(*, format_: str, skip_invalid: bool, **read: Any) -> None:
+    """Count graphs, nodes, edges, re-entrancies, cycles, remote edges and more, by framework."""
+    from graphconv import pipeline
+    from graphconv import stats as statistics
+
+    with _skipping(skip_invalid) as on_error:
+        found = pipeline.results(statistics.count_input, _source(on_error, **read))
+        totals = statistics.totals(cliutil.progress(found, "graphs"))
+    if format_ == "json":
+        click.echo(json.dumps(totals, indent=2))
+    else:
+        click.echo(cliutil.table(statistics.rows(totals)))
+
+
+@main.command()
+@_input
+@_treebank
+@click.option("--id", "graph_id", metavar="ID", help="The graph to draw; default: the first.")
+@click.option(
+    "-o", "--output", required=True, metavar="OUT", help="A .svg, .html, .png or .dot file."
+)
+def draw(input_: str, output: str, graph_id: str | None, **read: Any) -> None:
+    """Draw a graph and its arborescence side by side."""
+    from graphconv import draw as drawing
+    from graphconv import pipeline
+
+    drawing.save(pipeline.find(_source(None, (input_,), **read), graph_id), output)
+
+
+def _source(
+    on_error: Callable[[GraphconvError], None] | None,
+    inputs: tuple[str, ...],
+    from_: str | None,
+    framework: str | None,
+    jobs: int = 1,
+) -> Source:
+    from graphconv.pipeline import Source
+
+    return Source(inputs, from_, framework, jobs, on_error)
+
+
+@contextlib.contextmanager
+def _skipping(active: bool) -> Iterator[Callable[[GraphconvError], None] | None]:
+    """Give what reports a bad graph, or None; tell at the end how many there were."""
+    skipped = 0
+
+    def report(error: GraphconvError) -> None:
+        nonlocal skipped
+        skipped += 1
+        cliutil.note(f"skipped: {error}")
+
+    yield report if active else None
+    if skipped:
+        cliutil.note(f"{skipped:,} invalid graphs were skipped")
+
+
+def _write_trees(
+    format_: str,
+    output: str,
+    *,
+    foundational: bool,
+    no_unit_labels: bool,
+    skip_invalid: bool,
+    **read: Any,
+) -> None:
+    from functools import partial
+
+    from graphconv import pipeline
+
+    step = partial(
+        pipeline.tree_text,
+        format=format_,
+        foundational=foundational,
+        unit_labels=not no_unit_labels,
+    )
+    with _skipping(skip_invalid) as on_error:
+        texts = pipeline.results(step, _source(on_error, **read))
+        dropped = pipeline.write_trees(cliutil.progress(texts, "graphs"), output)
+    if foundational:
+        cliutil.note(f"{dropped:,} linkage units were left out")
+
+
+def _write_graphs(from_: str, input_: str, output: str, to: str | None, skip_invalid: bool) -> None:
+    from graphconv import io
+
+    with _skipping(skip_invalid) as on_error:
+        graphs = io.read(input_, format=from_, on_error=on_error)
+        io.write(cliutil.progress(graphs, "graphs"), output, format=to, on_error=on_error)

@@ -1,0 +1,171 @@
+"""Counts of what is in a treebank: how large its graphs are, and how far from being trees.
+
+>>> from graphconv.graph import Edge, Node
+>>> nodes = (Node("w", "want-01"), Node("b", "boy"), Node("g", "go-02"))
+>>> edges = (Edge("w", "b", "ARG0"), Edge("w", "g", "ARG1"), Edge("g", "b", "ARG0"))
+>>> found = count(Graph("1", "amr", nodes=nodes, edges=edges, tops=("w",)))
+>>> found["edges"], found["re-entrancies"], found["cyclic graphs"]
+(3, 1, 0)
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+
+from graphconv.conversion import linkage_units, to_arborescence
+from graphconv.conversion.labels import is_linkage
+from graphconv.graph import Graph, split_categories
+from graphconv.pipeline import Input
+
+MEASURES = {
+    "graphs": "graphs",
+    "tokens": "words of the sentences",
+    "nodes": "nodes",
+    "edges": "edges",
+    "tops": "nodes that are a top",
+    "re-entrancies": "incoming edges of a node beyond its first",
+    "re-entrant graphs": "graphs with a re-entrancy",
+    "components": "weakly connected components",
+    "self-loops": "edges from a node to itself",
+    "parallel edges": "edges beyond the first from one node to another",
+    "cyclic graphs": "graphs with a directed cycle",
+    "graphs without nodes": "graphs without any node",
+    "graphs without top": "graphs with nodes and no top",
+    "graphs with several tops": "graphs with more than one top",
+    "graphs with several components": "graphs that are not connected",
+    "constants": "AMR: nodes that are constants",
+    "inverted edges": "AMR: edges written as -of",
+    "remote edges": "UCCA: remote edges",
+    "implicit units": "UCCA: units without words",
+    "linkage units": "UCCA: units that link scenes",
+    "discontiguous units": "UCCA: units whose words have a gap",
+    "edges with several categories": "UCCA: edges with more than one category",
+    "rows": "rows of the arborescences",
+    "copies": "rows that repeat a node",
+}
+"""What is counted, and what it means."""
+
+
+def count(graph: Graph) -> Counter[str]:
+    """Count everything in one graph."""
+    tree = to_arborescence(graph)
+    counts = _shape(graph)
+    counts["graphs"] = 1
+    counts["tokens"] = len(graph.tokens)
+    counts["rows"] = len(tree.rows)
+    counts["copies"] = sum(row.index != number for number, row in enumerate(tree.rows, start=1))
+    counts["constants"] = sum(node.constant for node in graph.nodes)
+    counts["inverted edges"] = sum(("inverted", True) in edge.attributes for edge in graph.edges)
+    counts["remote edges"] = sum(edge.remote for edge in graph.edges)
+    counts["implicit units"] = sum(node.implicit for node in graph.nodes)
+    if graph.framework == "ucca":
+        counts["linkage units"] = len(linkage_units(graph))
+        counts["discontiguous units"] = _discontiguous(graph)
+        counts["edges with several categories"] = sum(
+            len(split_categories(edge.label)) > 1 for edge in graph.edges
+        )
+    return counts
+
+
+def count_input(item: Input) -> tuple[str, Counter[str]]:
+    """Count a graph that was read from a file; return its framework too."""
+    return item.graph.framework, count(item.graph)
+
+
+def totals(counts: Iterable[tuple[str, Counter[str]]]) -> dict[str, dict[str, int]]:
+    """Add up counts by framework; measures are in the order of :data:`MEASURES`."""
+    sums: dict[str, Counter[str]] = defaultdict(Counter)
+    for framework, counted in counts:
+        sums[framework].update(counted)
+    return {name: {key: total[key] for key in MEASURES} for name, total in sorted(sums.items())}
+
+
+def rows(totals: Mapping[str, Mapping[str, int]]) -> list[list[object]]:
+    """Return a table of the totals, a column per framework; what nowhere occurs is left out."""
+    lines = [[measure, *(counts[measure] for counts in totals.values())] for measure in MEASURES]
+    return [["", *totals], *(line for line in lines if any(line[1:]))]
+
+
+def _shape(graph: Graph) -> Counter[str]:
+    """Count what any directed graph has."""
+    incoming = Counter(edge.target for edge in graph.edges)
+    pairs = Counter((edge.source, edge.target) for edge in graph.edges)
+    re_entrancies = sum(number - 1 for number in incoming.values())
+    components = _components(graph)
+    return Counter(
+        {
+            "nodes": len(graph.nodes),
+            "edges": len(graph.edges),
+            "tops": len(graph.tops),
+            "re-entrancies": re_entrancies,
+            "re-entrant graphs": int(re_entrancies > 0),
+            "components": components,
+            "self-loops": sum(n for (source, target), n in pairs.items() if source == target),
+            "parallel edges": sum(number - 1 for number in pairs.values()),
+            "cyclic graphs": int(_is_cyclic(graph)),
+            "graphs without nodes": int(not graph.nodes),
+            "graphs without top": int(bool(graph.nodes) and not graph.tops),
+            "graphs with several tops": int(len(graph.tops) > 1),
+            "graphs with several components": int(components > 1),
+        }
+    )
+
+
+def _components(graph: Graph) -> int:
+    neighbors: dict[str, list[str]] = defaultdict(list)
+    for edge in graph.edges:
+        neighbors[edge.source].append(edge.target)
+        neighbors[edge.target].append(edge.source)
+    seen: set[str] = set()
+    found = 0
+    for node in graph.nodes:
+        if node.id in seen:
+            continue
+        found += 1
+        seen.add(node.id)
+        stack = [node.id]
+        while stack:
+            new = [other for other in neighbors[stack.pop()] if other not in seen]
+            seen.update(new)
+            stack.extend(new)
+    return found
+
+
+def _is_cyclic(graph: Graph) -> bool:
+    """Take away nodes that nothing leads to, until none is left or all lie behind a cycle."""
+    waiting = Counter(edge.target for edge in graph.edges)
+    following: dict[str, list[str]] = defaultdict(list)
+    for edge in graph.edges:
+        following[edge.source].append(edge.target)
+    free = [node.id for node in graph.nodes if not waiting[node.id]]
+    for node_id in free:  # grows while it is read
+        for target in following[node_id]:
+            waiting[target] -= 1
+            if not waiting[target]:
+                free.append(target)
+    return len(free) < len(graph.nodes)
+
+
+def _discontiguous(graph: Graph) -> int:
+    """Count the units whose words, those of the units below included, are not one stretch."""
+    parent: dict[str, str] = {}
+    for edge in graph.edges:
+        if not edge.remote and not is_linkage(edge.label):
+            parent.setdefault(edge.target, edge.source)
+    waiting = Counter(parent.values())
+    far = len(graph.tokens)
+    first = {node.id: min(node.anchors, default=far) for node in graph.nodes}
+    last = {node.id: max(node.anchors, default=-1) for node in graph.nodes}
+    number = {node.id: len(node.anchors) for node in graph.nodes}
+    done = [node.id for node in graph.nodes if not waiting[node.id]]
+    for node_id in done:  # grows while it is read
+        above = parent.get(node_id)
+        if above is not None:
+            first[above] = min(first[above], first[node_id])
+            last[above] = max(last[above], last[node_id])
+            number[above] += number[node_id]
+            waiting[above] -= 1
+            if not waiting[above]:
+                done.append(above)
+    return sum(last[n] - first[n] + 1 > number[n] for n in done if number[n])
