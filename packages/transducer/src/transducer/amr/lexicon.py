@@ -1,0 +1,176 @@
+"""What a word is called in AMR: a lexicon learned from graphs, and English word endings.
+
+>>> lexicon = learn_lexicon([(("the", "cities", "slept"), ("city", "sleep"))] * 3)
+>>> lexicon["slept"]
+'sleep'
+>>> lemmatize("cities", frozenset({"city"})), lemmatize("activation", frozenset({"activate"}))
+('city', 'activate')
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+
+_ROUNDS = 5
+_NULL = ""
+# A pair of look-alikes ("destruction", "destroy") starts with this weight instead of 1.
+_ALIKE = 10.0
+_MIN_SHARE = 0.3
+_MIN_COUNT = 3
+_MIN_SHARE_UNLIKE = 0.5
+
+# (ending, replacements): inflection first, then derivation, which is trusted for known stems only.
+_INFLECTION = (
+    ("ies", ("y", "ie")),
+    ("sses", ("ss",)),
+    ("shes", ("sh",)),
+    ("ches", ("ch",)),
+    ("xes", ("x",)),
+    ("ves", ("f", "fe", "ve")),
+    ("oes", ("o", "oe")),
+    ("ss", ("ss",)),
+    ("us", ("us",)),
+    ("is", ("is",)),
+    ("s", ("", "e")),
+    ("ied", ("y", "ie")),
+    ("eed", ("eed", "ee")),
+    ("ed", ("", "e")),
+    ("ying", ("y", "ie")),
+    ("ing", ("", "e")),
+)
+_DERIVATION = (
+    ("ization", ("ize",)),
+    ("ication", ("y", "icate")),
+    ("ation", ("ate", "e", "")),
+    ("ution", ("ute", "ve")),
+    ("ition", ("e", "", "ite")),
+    ("ption", ("be", "pt")),
+    ("sion", ("de", "d", "t", "se", "s")),
+    ("ion", ("e", "")),
+    ("ically", ("ic",)),
+    ("ably", ("able",)),
+    ("ily", ("y",)),
+    ("ly", ("", "le")),
+    ("iness", ("y",)),
+    ("ness", ("",)),
+    ("ment", ("",)),
+    ("ability", ("able", "")),
+    ("ivity", ("ive", "e", "")),
+    ("ity", ("", "e")),
+    ("ance", ("", "e", "ant")),
+    ("ence", ("", "e", "ent")),
+    ("ancy", ("ant",)),
+    ("ency", ("ent",)),
+    ("ive", ("", "e", "ion")),
+    ("able", ("", "e")),
+    ("ible", ("", "e")),
+    ("ator", ("ate",)),
+    ("or", ("", "e")),
+    ("er", ("", "e")),
+    ("ier", ("y",)),
+    ("iest", ("y",)),
+    ("est", ("", "e")),
+    ("al", ("", "e")),
+    ("ful", ("",)),
+    ("th", ("",)),
+    ("y", ("", "e")),
+)
+_VOWELS = frozenset("aeiouy")
+_SHORTEST = 2
+
+
+def learn_lexicon(pairs: Iterable[tuple[Sequence[str], Sequence[str]]]) -> dict[str, str]:
+    """Map each lower-cased form to the concept it most often stands for, beyond chance.
+
+    *pairs* are the forms of a sentence and the concepts of its graph. Which form a concept belongs
+    to is estimated by expectation maximization (IBM Model 1 with an empty word).
+    """
+    corpus = [(sorted({_NULL, *forms}), sorted(set(concepts))) for forms, concepts in pairs]
+    weights: dict[str, dict[str, float]] = defaultdict(dict)
+    for forms, concepts in corpus:
+        for form in forms:
+            for concept in concepts:
+                if concept not in weights[form]:
+                    weights[form][concept] = _ALIKE if alike(form, concept) else 1.0
+    for _ in range(_ROUNDS):
+        weights = _expect(corpus, weights)
+        for row in weights.values():
+            total = sum(row.values())
+            for concept in row:
+                row[concept] /= total
+    counts = _expect(corpus, weights)
+    occurrences = Counter(form for forms, _ in corpus for form in forms)
+    lexicon = {}
+    for form, row in sorted(counts.items()):
+        concept = max(sorted(row), key=row.__getitem__, default=_NULL)
+        if form and concept and _trusted(form, concept, row[concept], occurrences[form]):
+            lexicon[form] = concept
+    return lexicon
+
+
+def _expect(
+    corpus: Sequence[tuple[list[str], list[str]]], weights: Mapping[str, Mapping[str, float]]
+) -> dict[str, dict[str, float]]:
+    counts: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
+    for forms, concepts in corpus:
+        rows = [(counts[form], weights[form]) for form in forms]
+        for concept in concepts:
+            shares = [row[concept] for _, row in rows]
+            total = sum(shares)
+            for (count, _), share in zip(rows, shares, strict=True):
+                count[concept] += share / total
+    return counts
+
+
+def _trusted(form: str, concept: str, count: float, occurrences: int) -> bool:
+    share = count / occurrences
+    if alike(form, concept):
+        return share >= _MIN_SHARE
+    return count >= _MIN_COUNT and share >= _MIN_SHARE_UNLIKE
+
+
+def alike(form: str, concept: str) -> bool:
+    """Say whether a form looks like a concept: equal, or an equal beginning of some length."""
+    if form == concept:
+        return True
+    shorter = min(len(form), len(concept))
+    common = 0
+    while common < shorter and form[common] == concept[common]:
+        common += 1
+    return common >= 3 and common * 2 > shorter
+
+
+def lemmatize(form: str, stems: Collection[str]) -> str:
+    """Return the lemma of an English form; of several the one that is a known stem.
+
+    Derived words ("activation") go back to a verb or adjective only where that is a known stem.
+    """
+    word = form.lower()
+    if word in stems or not word.isalpha():
+        return word
+    inflected = list(_candidates(word, _INFLECTION))
+    derived = [c for base in (word, *inflected) for c in _candidates(base, _DERIVATION)]
+    known = (candidate for candidate in (*inflected, *derived) if candidate in stems)
+    return next(known, inflected[0] if inflected else word)
+
+
+def _candidates(word: str, endings: Iterable[tuple[str, Sequence[str]]]) -> Iterable[str]:
+    for ending, replacements in endings:
+        base = word.removesuffix(ending)
+        if base == word or len(base) < _SHORTEST or not _VOWELS & set(base):
+            continue
+        candidates = [base + replacement for replacement in replacements]
+        if "" in replacements and ending[0] in _VOWELS and base[-1:] == base[-2:-1]:
+            candidates.insert(0 if base[-1] not in "ls" else 1, base[:-1])  # "stopped"
+        elif "e" in replacements and _wants_e(base):
+            candidates.insert(0, base + "e")
+        yield from candidates
+        return
+
+
+def _wants_e(base: str) -> bool:
+    """Guess whether an ending swallowed an e: "lov(e)d", "chang(e)d", but "walked", "opened"."""
+    if base.endswith(("at", "iz", "ak", "v", "c", "rg", "ng", "dg", "u", "bl", "tl", "pl")):
+        return not base.endswith(("ing", "ong", "ang", "eat", "oat"))
+    return len(base) == 3 and base[1] in _VOWELS and base[0] not in _VOWELS and base[2] in "kmsz"

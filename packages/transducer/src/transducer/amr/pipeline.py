@@ -1,0 +1,134 @@
+"""The AMR steps in order, before training and after decoding; each has its switch in Options.
+
+Before: wiki links and negations are removed, entities folded, senses removed.
+After: senses restored, entities unfolded, negations and wiki links added, the graph completed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from graphconv.graph import Graph, Token, attribute
+
+from transducer.amr import anonymize, polarity, senses, wiki
+from transducer.amr.recover import recover
+from transducer.amr.tables import Tables, copy_lemma
+from transducer.text import tokenize
+
+
+@dataclass(frozen=True)
+class Options:
+    """Which steps are on."""
+
+    anonymize: bool = False
+    """Fold entities into placeholders."""
+    senses: bool = True
+    """Remove the senses that the table restores."""
+    wiki: bool = True
+    """Remove wiki links and look them up afterwards."""
+    polarity: bool = False
+    """Remove the negations that the rules restore, and let the rules add them."""
+    tokenize: bool = True
+    """Cut tokens that are only split at white space."""
+
+
+@dataclass(frozen=True)
+class Record:
+    """What postprocessing must know about one sentence."""
+
+    tokens: tuple[Token, ...] = ()
+    templates: dict[str, anonymize.Template] = field(default_factory=dict)
+
+
+def retokenize(tokens: Sequence[Token]) -> tuple[Token, ...]:
+    """Cut tokens that were split at white space only; annotated tokens are left as they are.
+
+    AMR files without ``::tok`` have such tokens. Annotate after this, not before.
+    """
+    if any(token.lemma is not None or token.pos is not None for token in tokens):
+        return tuple(tokens)
+    return tokenize(" ".join(token.form for token in tokens))
+
+
+def tokenize_graph(graph: Graph) -> Graph:
+    """Return the graph with tokens cut by rule, unless its file has tokens of its own."""
+    if attribute(graph.metadata, "tok") is not None:
+        return graph
+    return replace(graph, tokens=retokenize(graph.tokens))
+
+
+def prepare_tokens(
+    tokens: Sequence[Token], tables: Tables, options: Options
+) -> tuple[tuple[Token, ...], Record]:
+    """Return the tokens for the model, and the record for :func:`postprocess`; no gold needed."""
+    cut = retokenize(tokens) if options.tokenize else tuple(tokens)
+    if not options.anonymize:
+        return cut, Record(cut)
+    marked, templates = anonymize.anonymize_tokens(cut, tables.names, tables.rates)
+    return marked, Record(cut, templates)
+
+
+def preprocess(graph: Graph, tables: Tables, options: Options) -> Graph:
+    """Return the graph that the model learns, with the tokens that it will see at test time."""
+    tokens, record = prepare_tokens(graph.tokens, tables, options)
+    if options.wiki:
+        graph = wiki.remove_wiki(graph)
+    if options.polarity:
+        graph = polarity.remove_polarity(
+            graph, record.tokens, tables.negation, lambda token: copy_lemma(token, tables)
+        )
+    if options.anonymize:
+        graph = anonymize.fold(graph, record.templates)
+    if options.senses:
+        graph = senses.remove_senses(graph, tables.senses)
+    return replace(graph, tokens=tokens)
+
+
+def postprocess(
+    graph: Graph,
+    record: Record,
+    tables: Tables,
+    options: Options,
+    linker: wiki.Linker | None = None,
+) -> Graph:
+    """Return the complete AMR for what the model emitted."""
+    if options.senses:
+        graph = senses.restore_senses(graph, tables.senses, tables.bare)
+    if options.anonymize:
+        graph = anonymize.unfold(graph, record.templates)
+    graph = recover(graph)
+    if options.polarity:
+        graph = polarity.restore_polarity(
+            graph, record.tokens, tables.negation, lambda token: copy_lemma(token, tables)
+        )
+    if options.wiki:
+        graph = wiki.restore_wiki(graph, tables.wiki, tables.wiki_rates, linker)
+    return replace(recover(graph), tokens=record.tokens)
+
+
+def preprocess_graphs(
+    graphs: Iterable[Graph], tables: Tables, options: Options
+) -> Iterator[Graph]:
+    """Preprocess the graphs of a file."""
+    for graph in graphs:
+        yield preprocess(graph, tables, options)
+
+
+def postprocess_graphs(
+    graphs: Iterable[Graph],
+    tables: Tables,
+    options: Options,
+    linker: wiki.Linker | None = None,
+) -> Iterator[Graph]:
+    """Postprocess the graphs of a file; their tokens say again what the placeholders stand for."""
+    for graph in graphs:
+        plain = tuple(without_placeholder(token) for token in graph.tokens)
+        _, record = prepare_tokens(plain, tables, options)
+        yield postprocess(graph, record, tables, options, linker)
+
+
+def without_placeholder(token: Token) -> Token:
+    """Return the token as it was before anonymization."""
+    kept = tuple(pair for pair in token.features if pair[0] != anonymize.PLACEHOLDER)
+    return token._replace(features=kept)

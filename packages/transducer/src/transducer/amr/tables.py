@@ -1,0 +1,126 @@
+"""Everything that the AMR steps learn from training data, as one value that JSON can hold."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field, fields
+from functools import cached_property
+from typing import Any
+
+from graphconv.graph import Graph, Token
+
+from transducer.amr.anonymize import constant_label, learn_names, learn_rates, placeholder
+from transducer.amr.lexicon import learn_lexicon, lemmatize
+from transducer.amr.polarity import learn_polarity
+from transducer.amr.senses import learn_senses, stem
+from transducer.amr.wiki import learn_wiki
+from transducer.annotation import is_punctuation, token_features
+
+
+@dataclass(frozen=True)
+class Tables:
+    """What the training data says; the modules of this package say what each table is for."""
+
+    lexicon: Mapping[str, str] = field(default_factory=dict)
+    """Lower-cased form -> the concept, without sense, that it most often stands for."""
+    senses: Mapping[str, str] = field(default_factory=dict)
+    """Stem -> frame."""
+    bare: frozenset[str] = frozenset()
+    """Concepts that occur without a sense."""
+    names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Name in the text -> name in the graph."""
+    rates: Mapping[str, float] = field(default_factory=dict)
+    """Pattern -> how often what it finds is in the graph."""
+    wiki: Mapping[str, str] = field(default_factory=dict)
+    """"type name" or "name" -> link, "" for none."""
+    wiki_rates: Mapping[str, float] = field(default_factory=dict)
+    """Type of entity -> how often it has a link."""
+    negation: Mapping[str, float] = field(default_factory=dict)
+    """Rule -> how often it is right."""
+
+    @classmethod
+    def learn(cls, graphs: Iterable[Graph], frames: Iterable[str] = ()) -> Tables:
+        """Learn from the graphs of a training file, tokens as :func:`prepare_tokens` will see them."""
+        corpus = list(graphs)
+        pairs = [(graph.tokens, graph) for graph in corpus]
+        counts = Counter(
+            node.label
+            for graph in corpus
+            for node in graph.nodes
+            if not node.constant and node.label is not None
+        )
+        known = learn_names(pairs)
+        wiki, wiki_rates = learn_wiki(corpus)
+        first = cls(
+            lexicon=learn_lexicon((_forms(graph), _stems(graph)) for graph in corpus),
+            senses=learn_senses(counts, frames),
+            bare=frozenset(label for label in counts if stem(label) == label),
+        )
+        return cls(
+            lexicon=first.lexicon,
+            senses=first.senses,
+            bare=first.bare,
+            names={text: tuple(parts) for text, parts in known.items()},
+            rates=learn_rates(pairs, known),
+            wiki=wiki,
+            wiki_rates=wiki_rates,
+            negation=learn_polarity(pairs, lambda token: copy_lemma(token, first)),
+        )
+
+    def to_json(self) -> str:
+        """Return the tables as JSON, the same for the same tables."""
+        values = {**asdict(self), "bare": sorted(self.bare)}
+        return json.dumps(values, ensure_ascii=False, sort_keys=True)
+
+    @classmethod
+    def from_json(cls, text: str) -> Tables:
+        """Read what :meth:`to_json` wrote; a table that is missing is empty."""
+        values: dict[str, Any] = json.loads(text)
+        known = {item.name for item in fields(cls)}
+        kept = {name: value for name, value in values.items() if name in known}
+        kept["bare"] = frozenset(kept.get("bare", ()))
+        kept["names"] = {key: tuple(parts) for key, parts in kept.get("names", {}).items()}
+        return cls(**kept)
+
+    @cached_property
+    def stems(self) -> frozenset[str]:
+        """All concepts of the training data, without senses."""
+        return self.bare | frozenset(self.senses) | frozenset(self.lexicon.values())
+
+
+def _forms(graph: Graph) -> tuple[str, ...]:
+    return tuple(t.form.lower() for t in graph.tokens if not is_punctuation(t.form))
+
+
+def _stems(graph: Graph) -> tuple[str, ...]:
+    # A name is said by its parts, which are constants, never by the word "name".
+    return tuple(
+        stem(node.label)
+        for node in graph.nodes
+        if not node.constant and node.label is not None and node.label != "name"
+    )
+
+
+def copy_lemma(token: Token, tables: Tables) -> str:
+    """Return the concept, without sense, or placeholder that a token offers to source copy.
+
+    The training data's own word for the form comes first, then the annotator's lemma if it is a known
+    concept, then the built-in lemmatizer's.
+    """
+    marked = placeholder(token)
+    if marked is not None:
+        return marked
+    form = token.form.lower()
+    if form in tables.lexicon:
+        return tables.lexicon[form]
+    given = token_features(token)["lemma"]
+    if given is not None and (given.lower() in tables.stems or not form.isascii()):
+        return given.lower()
+    return lemmatize(given or form, tables.stems)
+
+
+def copy_constant(token: Token) -> str:
+    """Return the constant that a token offers to source copy: a number, or its form in quotes."""
+    return constant_label(token.form)

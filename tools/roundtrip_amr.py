@@ -1,0 +1,114 @@
+"""Report what AMR pre- and postprocessing lose on gold, step by step.
+
+    python tools/roundtrip_amr.py --train TRAIN.amr... [--dev DEV.amr...]
+
+For each file and each step: the F1 of triples after preprocess and postprocess, with variables kept
+in place (Smatch is at least that), and how many words the copy lemma covers.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from collections.abc import Sequence
+from itertools import chain
+from pathlib import Path
+
+from graphconv.graph import Graph
+from graphconv.io import read
+from transducer.amr import (
+    Options,
+    Tables,
+    copy_constant,
+    copy_lemma,
+    postprocess,
+    prepare_tokens,
+    preprocess,
+    tokenize_graph,
+)
+from transducer.annotation import annotate, load_annotator
+
+OFF = {"anonymize": False, "senses": False, "wiki": False, "polarity": False, "tokenize": False}
+STEPS = {
+    "none": {},
+    "senses": {"senses": True},
+    "wiki": {"wiki": True},
+    "anonymize": {"anonymize": True},
+    "polarity": {"polarity": True},
+    "senses+wiki": {"senses": True, "wiki": True},
+    "all": {"senses": True, "wiki": True, "anonymize": True, "polarity": True},
+}
+
+
+def triples(graph: Graph) -> Counter[tuple[str, str, str]]:
+    """Return the triples of a graph, constants by their label."""
+    labels = {node.id: str(node.label) for node in graph.nodes if node.constant}
+    found: Counter[tuple[str, str, str]] = Counter((top, "TOP", "top") for top in graph.tops)
+    found.update((n.id, "instance", str(n.label)) for n in graph.nodes if not n.constant)
+    for edge in graph.edges:
+        ends = [labels.get(end, end) for end in (edge.source, edge.target)]
+        found[ends[0], edge.label, ends[1]] += 1
+    return found
+
+
+def f1(graphs: Sequence[Graph], tables: Tables, options: Options) -> float:
+    """Return the F1 of the round trip."""
+    gold = pred = match = 0
+    for graph in graphs:
+        small = preprocess(graph, tables, options)
+        _, record = prepare_tokens(graph.tokens, tables, options)
+        left, right = triples(graph), triples(postprocess(small, record, tables, options))
+        gold, pred = gold + left.total(), pred + right.total()
+        match += (left & right).total()
+    return 200 * match / max(gold + pred, 1)
+
+
+def coverage(graphs: Sequence[Graph], tables: Tables, options: Options) -> str:
+    """Return the share of the labels that the tokens offer to source copy."""
+    concepts = covered = constants = offered = 0
+    for graph in graphs:
+        small = preprocess(graph, tables, options)
+        lemmas = {copy_lemma(token, tables) for token in small.tokens}
+        others = {copy_constant(token) for token in small.tokens}
+        for node in small.nodes:
+            if node.constant:
+                constants += 1
+                offered += node.label in others
+            else:
+                concepts += 1
+                covered += node.label in lemmas
+    return (
+        f"copy covers {covered / max(concepts, 1):.1%} of {concepts} concepts, "
+        f"{offered / max(constants, 1):.1%} of {constants} constants"
+    )
+
+
+def main() -> None:
+    """Report on the files named on the command line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--train", nargs="+", type=Path, required=True)
+    parser.add_argument("--dev", nargs="*", type=Path, default=[])
+    parser.add_argument("--annotator", default="none")
+    arguments = parser.parse_args()
+    annotator = load_annotator(arguments.annotator)
+
+    def load(path: Path) -> list[Graph]:
+        graphs = [tokenize_graph(graph) for graph in read(path, format="amr")]
+        tokens = annotate([graph.tokens for graph in graphs], annotator)
+        return [
+            Graph(g.id, g.framework, t, g.nodes, g.edges, g.tops, g.metadata, g.extras)
+            for g, t in zip(graphs, tokens, strict=True)
+        ]
+
+    training = {path: load(path) for path in arguments.train}
+    tables = Tables.learn(chain.from_iterable(training.values()))
+    for path, graphs in chain(training.items(), ((path, load(path)) for path in arguments.dev)):
+        print(path.name, f"({len(graphs)} graphs)")
+        for name, on in STEPS.items():
+            options = Options(**{**OFF, **on})
+            print(f"    {name:12} F1 {f1(graphs, tables, options):6.2f}  ", end="")
+            print(coverage(graphs, tables, options))
+
+
+if __name__ == "__main__":
+    main()
