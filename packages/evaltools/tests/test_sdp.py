@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import fields, replace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -201,7 +202,7 @@ GRAPHS = st.builds(graph, ARCS, TOPS, framework=st.just("psd"))
 
 def swapped(result: Scores) -> Scores:
     """Exchange the roles of gold and prediction."""
-    counts = {
+    counts: dict[str, Any] = {
         field.name: Counts(value.pred, value.gold, value.match)
         for field in fields(result)
         if isinstance(value := getattr(result, field.name), Counts)

@@ -15,7 +15,7 @@ from evaltools.counts import Counts
 from evaltools.ucca import Constructions, Scores, pair_counts, score
 from evaltools.ucca.normalize import move_common_functions, normalize_passage
 from evaltools.ucca.passage import Node as Unit
-from evaltools.ucca.passage import Passage
+from evaltools.ucca.passage import passages
 from graphconv.graph import Edge, Graph, Node, Token
 
 _ITEM = re.compile(
@@ -145,13 +145,13 @@ def render(unit: Unit) -> str:
     ],
 )
 def test_tree_after_evaluation(number: int, tree: str) -> None:
-    passages = [Passage(graph) for graph in example(number)]
-    for passage in passages:
-        normalize_passage(passage)
-        passage.compute_yields()
-    move_common_functions(*passages)
+    sides = passages(*example(number))
+    for side in sides:
+        normalize_passage(side)
+        side.compute_yields()
+    move_common_functions(*sides)
     words = re.sub(r"(?<= )\d+(?=\))", "terminal", tree)
-    assert render(passages[0].heads()[0]) == words
+    assert render(sides[0].heads()[0]) == words
 
 
 def test_corpus_scores_are_sums() -> None:

@@ -13,7 +13,7 @@ before units, then by number), and the yield as a bit mask over token positions.
 ...     edges=(GraphEdge("1.1", "1.2", "H"),),
 ...     tops=("1.1",),
 ... )
->>> passage = Passage(graph)
+>>> passage = Passage(graph, [False, False, True])
 >>> passage.compute_yields()
 >>> [(unit.key, bin(unit.span)) for unit in passage.ordered()]
 [(1, '0b11'), (2, '0b10')]
@@ -91,9 +91,7 @@ class Passage:
 
     __slots__ = ("root", "terminals", "units")
 
-    def __init__(self, graph: Graph, marks: list[bool] | None = None) -> None:
-        if marks is None:
-            marks = punctuation(graph.tokens) or punctuation_by_form(graph.tokens)
+    def __init__(self, graph: Graph, marks: list[bool]) -> None:
         size = len(marks)
         self.terminals = [
             Node(i - size, MARK) if mark else Node(i - size, WORD, 1 << i)
@@ -278,25 +276,34 @@ def is_reachable(node: Node, start: Node) -> bool:
     return start in ancestors(node)
 
 
-def punctuation(tokens: Iterable[Token]) -> list[bool] | None:
-    """Say which tokens their type calls punctuation; None if the treebank gives no types."""
-    types = [attribute(token.features, "type") for token in tokens]
-    if None in types:
-        return None
-    return [kind == MARK for kind in types]
+def passages(*graphs: Graph) -> list[Passage]:
+    """Make the working copies of graphs about the same tokens.
 
-
-def punctuation_by_form(tokens: Iterable[Token]) -> list[bool]:
-    """Say which tokens consist of punctuation marks and symbols only.
-
-    >>> punctuation_by_form([Token("well-known"), Token("--"), Token("$"), Token("")])
-    [False, True, True, False]
+    A treebank says which tokens are punctuation. A graph that does not (predicted, or MRP) takes
+    that from one that does. If none does, graphs with character spans (MRP) are judged by form;
+    in the others every token is a word, because the treebanks only mark what is none.
     """
-    return [_is_mark(token.form) for token in tokens]
+    stated = [_stated_marks(graph.tokens) for graph in graphs]
+    common = next((marks for marks in stated if marks), None)
+    if common is None:
+        guess = any(token.span for graph in graphs for token in graph.tokens)
+        common = [guess and _is_mark(token.form) for token in graphs[0].tokens]
+    return [Passage(graph, marks or common) for graph, marks in zip(graphs, stated, strict=True)]
+
+
+def _stated_marks(tokens: Iterable[Token]) -> list[bool] | None:
+    """Say which tokens their type calls punctuation; None if no token has a type."""
+    types = [attribute(token[4], "type") for token in tokens]
+    return [kind == MARK for kind in types] if any(types) else None
 
 
 @lru_cache(maxsize=65536)
 def _is_mark(form: str) -> bool:
+    """Say whether a token consists of punctuation marks and symbols only.
+
+    >>> [_is_mark(form) for form in ("well-known", "--", "$", "")]
+    [False, True, True, False]
+    """
     return bool(form) and all(unicodedata.category(character)[0] in "PS" for character in form)
 
 
@@ -325,8 +332,8 @@ def _is_terminal(node: GraphNode) -> bool:
 def _tagger(graph: Graph, terminals: list[Node]) -> Callable[[GraphNode], str]:
     """Return the function that tells units, punctuation units and linkages apart."""
     kinds = {UNIT: UNIT, PUNCTUATION: PUNCTUATION, LINKAGE: LINKAGE}
-    typed = any(node.attributes and attribute(node.attributes, "type") for node in graph.nodes)
-    if typed or punctuation(graph.tokens):
+    typed = any(node[5] and attribute(node[5], "type") for node in graph.nodes)
+    if typed or _stated_marks(graph.tokens):
         return lambda node: kinds.get(attribute(node.attributes, "type", UNIT), UNIT)
     into: dict[str, list[GraphEdge]] = {}
     out: dict[str, list[GraphEdge]] = {}

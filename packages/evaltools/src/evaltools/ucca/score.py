@@ -29,6 +29,26 @@ from typing import Any
 from evaltools.counts import Counts
 from evaltools.tokens import check_tokens
 from evaltools.ucca.normalize import move_common_functions, normalize_passage
+from evaltools.ucca.passage import LINKAGE, PUNCTUATION, Passage, passages
+from graphconv.graph import Edge, Graph, Node, Token
+>>> def dogs(category):
+...     nodes = Node("1.1"), Node("1.2"), Node("1.3", anchors=(0,)), Node("1.4", anchors=(1,))
+...     edges = Edge("1.1", "1.2", "H"), Edge("1.2", "1.3", "A"), Edge("1.2", "1.4", category)
+...     return Graph("1", "ucca", (Token("Dogs"), Token("bark")), nodes, edges, ("1.1",))
+>>> result = pair_counts(dogs("P"), dogs("S"))
+>>> result.labelled.primary, result.weak.primary
+(Counts(gold=3, pred=3, match=2), Counts(gold=3, pred=3, match=3))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from evaltools.counts import Counts
+from evaltools.tokens import check_tokens
+from evaltools.ucca.normalize import move_common_functions, normalize_passage
 from evaltools.ucca.passage import (
     LINKAGE,
     PUNCTUATION,
@@ -120,30 +140,22 @@ def pair_counts(gold: Graph, pred: Graph | None, *, normalize: bool = True) -> S
     Raises:
         ConversionError: The two graphs are not about the same tokens.
     """
-    empty = pred is None or not pred.nodes
-    if pred is None or empty:
-        passages = [_passage(gold, gold)]
+    if pred is None or not pred.nodes:
+        sides = passages(gold)
     else:
         check_tokens(gold, pred)
-        passages = [_passage(gold, pred), _passage(pred, gold)]
+        sides = passages(gold, pred)
     if normalize:
-        for passage in passages:
-            normalize_passage(passage)
-    for passage in passages:
-        passage.compute_yields()
-    if normalize and not empty:
-        move_common_functions(*passages)
-        for passage in passages:
-            passage.compute_yields()
-    gold_items = _items(passages[0])
-    pred_items = ({}, {}, {}) if empty else _items(passages[1])
-    return _compare(gold_items, pred_items)
-
-
-def _passage(graph: Graph, other: Graph) -> Passage:
-    """Build the working copy; where one side has no token types, the other side's count."""
-    marks = punctuation(graph.tokens) or punctuation(other.tokens)
-    return Passage(graph, marks or punctuation_by_form(graph.tokens))
+        for side in sides:
+            normalize_passage(side)
+    for side in sides:
+        side.compute_yields()
+    if normalize and len(sides) == 2:
+        move_common_functions(*sides)
+        for side in sides:
+            side.compute_yields()
+    items = [_items(side) for side in sides]
+    return _compare(items[0], items[1] if len(items) == 2 else ({}, {}, {}))
 
 
 def _items(passage: Passage) -> tuple[Items, Items, Items]:
