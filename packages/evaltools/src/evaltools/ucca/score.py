@@ -30,32 +30,6 @@ from evaltools.counts import Counts
 from evaltools.tokens import check_tokens
 from evaltools.ucca.normalize import move_common_functions, normalize_passage
 from evaltools.ucca.passage import LINKAGE, PUNCTUATION, Passage, passages
-from graphconv.graph import Edge, Graph, Node, Token
->>> def dogs(category):
-...     nodes = Node("1.1"), Node("1.2"), Node("1.3", anchors=(0,)), Node("1.4", anchors=(1,))
-...     edges = Edge("1.1", "1.2", "H"), Edge("1.2", "1.3", "A"), Edge("1.2", "1.4", category)
-...     return Graph("1", "ucca", (Token("Dogs"), Token("bark")), nodes, edges, ("1.1",))
->>> result = pair_counts(dogs("P"), dogs("S"))
->>> result.labelled.primary, result.weak.primary
-(Counts(gold=3, pred=3, match=2), Counts(gold=3, pred=3, match=3))
-"""
-
-from __future__ import annotations
-
-from collections.abc import Iterable
-from dataclasses import dataclass, field, fields
-from typing import Any
-
-from evaltools.counts import Counts
-from evaltools.tokens import check_tokens
-from evaltools.ucca.normalize import move_common_functions, normalize_passage
-from evaltools.ucca.passage import (
-    LINKAGE,
-    PUNCTUATION,
-    Passage,
-    punctuation,
-    punctuation_by_form,
-)
 from graphconv.graph import Graph
 
 _WEAK = {"P": "S", "S": "P", "H": "C", "C": "H", "N": "L", "L": "N", "F": "R", "R": "F"}
