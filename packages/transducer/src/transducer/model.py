@@ -1,0 +1,506 @@
+"""The attention-based neural transducer of Zhang et al. (EMNLP 2019), section 4, in one file.
+
+Shapes: B sentences, S source tokens, T decoding steps, V labels that can be generated, R relation
+types, N hypotheses (B in training and greedy search, B x beam otherwise). Step i consumes relation
+y_i = (u_i, d_u, r_i, v_i, d_v) and predicts v_{i+1}; step 0 consumes the begin symbol, so step i and
+row i of the arborescence have the same number.
+
+Outcomes of a step are numbered: ``0..V-1`` the labels of the vocabulary (EOS among them), then the
+source tokens (by position, or for AMR by what they offer; M ways to copy a token make M * S
+places), then the preceding rows (node copy).
+
+Teacher forcing makes the decoder LSTM independent of attention: :meth:`TransducerModel.loss` is one LSTM
+call per side and large matrix products. Decoding calls the same parts one step at a time.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from transducer.config import ModelConfig
+from transducer.contextual import ContextualEncoder
+from transducer.data import COPY, IGNORE, Batch
+from transducer.vocab import EOS, PAD, UNK, Vocabularies
+
+TINY = 1e-30
+"""Keeps the logarithm of an impossible outcome finite, so that gradients stay finite too."""
+
+
+class Encoded(NamedTuple):
+    """What the decoder needs of a sentence."""
+
+    states: Tensor  # (B, S, 2H) s_{1:n}
+    keys: Tensor  # (B, S, A) the states' part of the hidden layer of MLP^(enc)
+    mask: Tensor  # (B, S) whether there is a token
+    hidden: Tensor  # (layers, B, D) h_0 of each decoder layer
+    cell: Tensor  # (layers, B, D)
+
+
+class NodeScores(NamedTuple):
+    """The three parts of P(v), equation 7, as log-probabilities before mixing."""
+
+    switch: Tensor  # (..., 3) log [p_gen, p_enc, p_dec]
+    vocabulary: Tensor  # (..., V) log p^(vocab)
+    source: Tensor  # (..., M * S) log a^(enc), over all ways of copying a token
+    nodes: Tensor  # (..., T) log a^(dec)
+
+
+class Losses(NamedTuple):
+    """Means per decoding step."""
+
+    total: Tensor
+    node: Tensor
+    source: Tensor
+    relation: Tensor
+    coverage: Tensor
+
+
+class TransducerModel(nn.Module):
+    """Encoder, decoder and the three modules of the paper."""
+
+    def __init__(self, config: ModelConfig, vocabularies: Vocabularies) -> None:
+        super().__init__()
+        self.config = config
+        c, v = config, vocabularies
+        self.encoder_embedding = EncoderEmbedding(c, v)
+        self.encoder = nn.LSTM(
+            self.encoder_embedding.size,
+            c.encoder_size,
+            c.encoder_layers,
+            batch_first=True,
+            bidirectional=True,
+            dropout=c.dropout if c.encoder_layers > 1 else 0.0,
+        )
+        states = 2 * c.encoder_size
+        # The paper's decoder is as wide as both directions together; another width is projected.
+        self.bridge = nn.Linear(states, c.decoder_size) if states != c.decoder_size else nn.Identity()
+        self.node_embedding = NodeEmbedding(c, v, states)
+        self.index_embedding = nn.Embedding(MAX_INDEX, c.index_size)
+        self.relation_embedding = nn.Embedding(len(v.relations), c.relation_size, padding_idx=PAD)
+        node = self.node_embedding.size
+        self.decoder = nn.LSTM(
+            node + c.index_size,
+            c.decoder_size,
+            c.decoder_layers,
+            batch_first=True,
+            dropout=c.dropout if c.decoder_layers > 1 else 0.0,
+        )
+        self.encoder_attention = MLPAttention(c.decoder_size, states, c.attention_size)
+        edge = c.relation_size + node + c.index_size if c.previous_edge else 0
+        self.ffn_relation = nn.Linear(c.decoder_size + states + edge, c.decoder_size)
+        self.ffn_vocab = nn.Linear(c.decoder_size, len(v.labels))
+        self.ffn_switch = nn.Linear(c.decoder_size, 3)
+        self.ffn_way = nn.Linear(c.decoder_size, c.copy_ways) if c.copy_ways > 1 else None
+        self.node_attention = MLPAttention(c.decoder_size, c.decoder_size, c.attention_size)
+        state = c.decoder_size + (2 * states if c.anchored else 0)
+        self.mlp_start = _mlp(state, c.biaffine_size, c.dropout)
+        self.mlp_end = _mlp(state, c.biaffine_size, c.dropout)
+        self.biaffine = Biaffine(c.biaffine_size)
+        self.mlp_rel_source = _mlp(state, c.bilinear_size, c.dropout)
+        self.mlp_rel_target = _mlp(state, c.bilinear_size, c.dropout)
+        self.bilinear = Bilinear(c.bilinear_size, len(v.relations))
+        self.dropout = nn.Dropout(c.dropout)
+
+    # Encoder -------------------------------------------------------------------------------------
+
+    def encode(self, batch: Batch) -> Encoded:
+        """Encode the sentences: embedding module and multi-layer BiLSTM (equation 1)."""
+        embedded = self.dropout(self.encoder_embedding(batch))  # (B, S, E)
+        lengths = batch.source_mask.sum(1).cpu()
+        packed = nn.utils.rnn.pack_padded_sequence(
+            embedded, lengths, batch_first=True, enforce_sorted=False
+        )
+        output, (hidden, cell) = self.encoder(packed)
+        states, _ = nn.utils.rnn.pad_packed_sequence(
+            output, batch_first=True, total_length=embedded.shape[1]
+        )
+        states = self.dropout(states)  # (B, S, 2H)
+        keys = self.encoder_attention.keys(states)
+        return Encoded(states, keys, batch.source_mask, self._initial(hidden), self._initial(cell))
+
+    def _initial(self, final: Tensor) -> Tensor:
+        """Turn the encoder's final states into h_0^l = [backward s_1; forward s_n] of each layer."""
+        layers, sentences = self.config.decoder_layers, final.shape[1]
+        by_layer = final.view(self.config.encoder_layers, 2, sentences, -1).flip(1)
+        joined = by_layer.transpose(1, 2).reshape(self.config.encoder_layers, sentences, -1)
+        # More decoder than encoder layers: the upper ones start from the top of the encoder.
+        rows = [min(layer, self.config.encoder_layers - 1) for layer in range(layers)]
+        return self.bridge(joined[rows]).contiguous()  # (layers, B, D)
+
+    # Decoder, one or all steps at once --------------------------------------------------------------
+
+    def attend(self, h: Tensor, encoded: Encoded) -> tuple[Tensor, Tensor]:
+        """Return log a^(enc) (equation 5) and the context vectors c."""
+        scores = self.encoder_attention(h, encoded.keys)  # (B, T, S)
+        log_attention = _log_softmax(scores, encoded.mask.unsqueeze(1))
+        return log_attention, log_attention.exp() @ encoded.states  # (B, T, S), (B, T, 2H)
+
+    def relation_state(self, h: Tensor, c: Tensor, r: Tensor, u: Tensor, d_u: Tensor) -> Tensor:
+        """Return z = FFN^(relation)([h; c; r; u; d_u]), equation 2."""
+        parts = [h, c]
+        if self.config.previous_edge:
+            parts += [self.relation_embedding(r), u, self.embed_index(d_u)]
+        return self.dropout(self.ffn_relation(torch.cat(parts, dim=-1)))  # (B, T, D)
+
+    def score_nodes(
+        self, z: Tensor, log_attention: Tensor, node_keys: Tensor, node_mask: Tensor
+    ) -> NodeScores:
+        """Return the three distributions and the switch of equations 7 to 10.
+
+        *node_keys* (B, T', A) are the projected z of the rows that can be copied, *node_mask*
+        (B, T, T') says which of them precede each step.
+        """
+        logits = self.ffn_vocab(z)
+        impossible = torch.zeros(logits.shape[-1], dtype=torch.bool, device=z.device)
+        impossible[[PAD, UNK]] = True
+        vocabulary = logits.masked_fill(impossible, -torch.inf).log_softmax(-1)  # equation 8
+        nodes = _log_softmax(self.node_attention(z, node_keys), node_mask)  # equation 9
+        switch = self.ffn_switch(z)
+        # Nothing can be copied before the first node: equation 10 over two sources only.
+        no_node = ~node_mask.any(-1, keepdim=True)
+        dec = switch[..., 2:].masked_fill(no_node, -torch.inf)
+        switch = torch.cat([switch[..., :2], dec], dim=-1).log_softmax(-1)
+        source = log_attention
+        if self.ffn_way is not None:
+            way = self.ffn_way(z).log_softmax(-1)
+            source = (way.unsqueeze(-1) + log_attention.unsqueeze(-2)).flatten(-2)
+        return NodeScores(switch, vocabulary, source, nodes)
+
+    def node_states(self, h: Tensor, copied: Tensor, context: Tensor) -> Tensor:
+        """Return what the source and relation modules score from.
+
+        That is the LSTM state after it has consumed the node; in the anchored variant also the
+        encoder state of the copied word and the context from which the node was predicted.
+        """
+        return torch.cat([h, copied, context], dim=-1) if self.config.anchored else h
+
+    def embed_index(self, index: Tensor) -> Tensor:
+        """Embed node indices; very long sequences share the last one."""
+        return self.index_embedding(index.clamp(max=MAX_INDEX - 1))
+
+    # Training ------------------------------------------------------------------------------------
+
+    def loss(
+        self,
+        batch: Batch,
+        *,
+        smoothing: float = 0.0,
+        edge_smoothing: float = 0.0,
+        coverage: float = 0.0,
+        force_copy: bool = False,
+    ) -> Losses:
+        """Return the joint loss of section 4.3 under teacher forcing."""
+        forced = self.teacher_force(batch)
+        steps = batch.target_mask.sum()
+        node = _smoothed_node_loss(forced.nodes, batch, smoothing, force_copy)  # (B, T)
+        attention = forced.attention.exp()
+        covered = attention.cumsum(1) - attention  # cov_i, the attention before step i
+        repeated = torch.minimum(attention, covered).sum(-1)  # (B, T)
+        rows = _edge_rows(batch)  # (B, T) rows whose source and relation are decided
+        source = _smoothed_choice(forced.sources, batch.heads, batch.candidates, edge_smoothing)
+        possible = _possible_relations(forced.relations)
+        relation = _smoothed_choice(forced.relations, batch.relations, possible, edge_smoothing)
+        losses = (
+            (node * batch.target_mask).sum() / steps,
+            (source * rows).sum() / steps,
+            (relation * rows).sum() / steps,
+            (repeated * batch.target_mask).sum() / steps,
+        )
+        return Losses(losses[0] + losses[1] + losses[2] + coverage * losses[3], *losses)
+
+    def log_likelihood(self, batch: Batch) -> Tensor:
+        """Return log P(Y | X) of each sentence's sequence: (B,)."""
+        forced = self.teacher_force(batch)
+        node = _node_log_probability(forced.nodes, batch, force_copy=False)
+        source = forced.sources.gather(-1, batch.heads.unsqueeze(-1)).squeeze(-1)
+        relation = forced.relations.gather(-1, batch.relations.unsqueeze(-1)).squeeze(-1)
+        edges = torch.where(_edge_rows(batch), source + relation, 0.0)
+        return (torch.where(batch.target_mask, node, 0.0) + edges).sum(1)
+
+    def teacher_force(self, batch: Batch) -> Forced:
+        """Score all steps of the reference sequences at once."""
+        encoded = self.encode(batch)
+        v = self.node_embedding(batch)  # (B, T, node size), without the copied state
+        copied = gather_states(encoded.states, batch.node_tokens)  # (B, T, 2H)
+        v = self.node_embedding.join(v, copied)
+        d_v = self.embed_index(batch.indices)
+        h, _ = self.decoder(
+            self.dropout(torch.cat([v, d_v], dim=-1)), (encoded.hidden, encoded.cell)
+        )
+        h = self.dropout(h)  # (B, T, D) equation 3
+        log_attention, c = self.attend(h, encoded)
+        heads = batch.heads.unsqueeze(-1)
+        u = v.gather(1, heads.expand(-1, -1, v.shape[-1]))
+        d_u = batch.indices.gather(1, batch.heads)
+        z = self.relation_state(h, c, batch.relations, u, d_u)
+        steps = torch.arange(h.shape[1], device=h.device)
+        precedes = (steps[None, :] <= steps[:, None]) & (steps[None, :] > 0)  # rows 1..i at step i
+        nodes = self.score_nodes(z, log_attention, self.node_attention.keys(z), precedes[None])
+        before = functional.pad(c, (0, 0, 1, 0))[:, :-1]  # the context that predicted each node
+        states = self.node_states(h, copied, before)
+        scores = self.biaffine(self.mlp_start(states), self.mlp_end(states))  # (B, T, T) eq. 11
+        sources = _log_softmax(scores, batch.candidates)
+        rel_source = self.mlp_rel_source(states)
+        rel_source = rel_source.gather(1, heads.expand(-1, -1, rel_source.shape[-1]))
+        relations = self.score_relations(rel_source, self.mlp_rel_target(states))
+        return Forced(nodes, log_attention, sources, relations)
+
+    def score_relations(self, source: Tensor, target: Tensor) -> Tensor:
+        """Return log P(r), equation 14, from the two MLPs' outputs."""
+        logits = self.bilinear(source, target)
+        impossible = torch.zeros(logits.shape[-1], dtype=torch.bool, device=logits.device)
+        impossible[[PAD, UNK, ROOT]] = True
+        return logits.masked_fill(impossible, -torch.inf).log_softmax(-1)
+
+
+class Forced(NamedTuple):
+    """Log-probabilities of all steps of the reference sequences."""
+
+    nodes: NodeScores
+    attention: Tensor  # (B, T, S) log a^(enc)
+    sources: Tensor  # (B, T, T) log P(u) of row i over the rows before it
+    relations: Tensor  # (B, T, R) log P(r) given the reference source
+
+
+MAX_INDEX = 500
+"""Node indices from here on share an embedding."""
+
+ROOT = 2
+"""The relation ``root`` of the first row: given, never predicted."""
+
+
+class EncoderEmbedding(nn.Module):
+    """Concatenate the embeddings of a token; a feature of size 0 is left out."""
+
+    def __init__(self, config: ModelConfig, vocabularies: Vocabularies) -> None:
+        super().__init__()
+        c, v = config, vocabularies
+        sizes = {
+            "words": (len(v.words), c.word_size),
+            "pos": (len(v.pos), c.pos_size),
+            "ner": (len(v.ner), c.ner_size),
+            "dep": (len(v.dep), c.dep_size),
+            "shape": (len(v.shape), c.shape_size),
+            "punct": (2, c.punct_size),
+            "anonymous": (2, c.anonymous_size),
+        }
+        self.tables = nn.ModuleDict(
+            {
+                name: nn.Embedding(items, size, padding_idx=PAD if items > 2 else None)
+                for name, (items, size) in sizes.items()
+                if size
+            }
+        )
+        self.chars = CharCNN(c, len(v.chars)) if c.char_size else None
+        self.contextual = ContextualEncoder(c) if c.contextual else None
+        self.size = sum(size for _, size in sizes.values()) + c.char_size
+        self.size += self.contextual.size if self.contextual is not None else 0
+
+    def forward(self, batch: Batch) -> Tensor:
+        parts = [table(getattr(batch, name)) for name, table in self.tables.items()]
+        if self.chars is not None:
+            parts.append(self.chars(batch.strings)[batch.tokens])
+        if self.contextual is not None:
+            parts.append(self.contextual(batch))
+        return torch.cat(parts, dim=-1)  # (B, S, size)
+
+
+class NodeEmbedding(nn.Module):
+    """The decoder's u and v: word vector, CharCNN, POS; anchored: the copied word's state too."""
+
+    def __init__(self, config: ModelConfig, vocabularies: Vocabularies, states: int) -> None:
+        super().__init__()
+        c, v = config, vocabularies
+        self.words = nn.Embedding(len(v.nodes), c.word_size, padding_idx=PAD)
+        self.pos = nn.Embedding(len(v.pos), c.pos_size, padding_idx=PAD) if c.pos_size else None
+        self.chars = CharCNN(c, len(v.chars)) if c.char_size else None
+        self.anchored = c.anchored
+        self.size = c.word_size + c.pos_size + c.char_size + (states if c.anchored else 0)
+
+    def forward(self, batch: Batch) -> Tensor:
+        """Embed the nodes of the reference sequences."""
+        return self.embed(batch.nodes, batch.node_strings, batch.node_pos, batch.strings)
+
+    def embed(self, nodes: Tensor, strings: Tensor, pos: Tensor, table: Tensor) -> Tensor:
+        """Embed any nodes: numbers of labels, of strings in *table*, and of POS tags."""
+        parts = [self.words(nodes)]
+        if self.pos is not None:
+            parts.append(self.pos(pos))
+        if self.chars is not None:
+            parts.append(self.chars(table)[strings])
+        return torch.cat(parts, dim=-1)
+
+    def join(self, embedded: Tensor, copied: Tensor) -> Tensor:
+        """Add the states of the copied words, in the anchored variant."""
+        return torch.cat([embedded, copied], dim=-1) if self.anchored else embedded
+
+
+class CharCNN(nn.Module):
+    """One convolution over the characters of a string, and the maximum over positions."""
+
+    def __init__(self, config: ModelConfig, characters: int) -> None:
+        super().__init__()
+        self.embedding = nn.Embedding(characters, config.char_embedding, padding_idx=PAD)
+        kernel = config.char_kernel
+        self.convolution = nn.Conv1d(config.char_embedding, config.char_size, kernel, padding=kernel - 1)
+
+    def forward(self, strings: Tensor) -> Tensor:  # (U, C) -> (U, channels)
+        embedded = self.embedding(strings).transpose(1, 2)
+        return functional.elu(self.convolution(embedded).amax(dim=2))
+
+
+class MLPAttention(nn.Module):
+    """score(h, s) = w' elu(W [h; s] + b): an MLP with a hidden layer (equations 5 and 6)."""
+
+    def __init__(self, query: int, key: int, hidden: int) -> None:
+        super().__init__()
+        self.query = nn.Linear(query, hidden)
+        self.key = nn.Linear(key, hidden, bias=False)
+        self.weight = nn.Linear(hidden, 1, bias=False)
+
+    def keys(self, states: Tensor) -> Tensor:
+        """Project the states once; each step adds its query."""
+        return self.key(states)
+
+    def forward(self, query: Tensor, keys: Tensor) -> Tensor:  # (B, T, D), (B, S, A) -> (B, T, S)
+        hidden = functional.elu(self.query(query).unsqueeze(2) + keys.unsqueeze(1))
+        return self.weight(hidden).squeeze(-1)
+
+
+class Biaffine(nn.Module):
+    """x1' U x2 + W [x1; x2] + b."""
+
+    def __init__(self, size: int) -> None:
+        super().__init__()
+        self.u = nn.Parameter(torch.empty(size, size))
+        self.start = nn.Linear(size, 1)
+        self.end = nn.Linear(size, 1, bias=False)
+        nn.init.xavier_uniform_(self.u)
+
+    def forward(self, start: Tensor, end: Tensor) -> Tensor:  # (B, T, X), (B, T', X) -> (B, T, T')
+        return start @ self.u @ end.transpose(1, 2) + self.start(start) + self.end(end).transpose(1, 2)
+
+
+class Bilinear(nn.Module):
+    """x1' U_r x2 + b_r for every relation type r."""
+
+    def __init__(self, size: int, relations: int) -> None:
+        super().__init__()
+        self.u = nn.Parameter(torch.empty(size, relations * size))
+        self.bias = nn.Parameter(torch.zeros(relations))
+        nn.init.normal_(self.u, std=1 / size)
+
+    def forward(self, source: Tensor, target: Tensor) -> Tensor:  # (..., X) twice -> (..., R)
+        projected = (target @ self.u).unflatten(-1, (self.bias.shape[0], -1))  # (..., R, X)
+        return (projected @ source.unsqueeze(-1)).squeeze(-1) + self.bias
+
+    def project(self, target: Tensor) -> Tensor:
+        """Return U_r x2 for every r, to be multiplied with many sources: (..., R, X)."""
+        return (target @ self.u).unflatten(-1, (self.bias.shape[0], -1))
+
+
+def gather_states(states: Tensor, tokens: Tensor) -> Tensor:
+    """Return the states of copied tokens; number 0 (no token) gives zeros: (B, T, 2H)."""
+    padded = functional.pad(states, (0, 0, 1, 0))
+    return padded.gather(1, tokens.unsqueeze(-1).expand(-1, -1, states.shape[-1]))
+
+
+def mix_outcomes(scores: NodeScores, offers: Tensor, indices: Tensor) -> Tensor:
+    """Return log P(v) over all outcomes, equation 7: (B, T, V + M * S + T').
+
+    *offers* (B, M * S) is the outcome that each token offers: equal offers pool their probability.
+    *indices* (B, T') are the node indices of the preceding rows: all rows of a node count as its
+    first one.
+    """
+    switch = scores.switch.exp()
+    generated = switch[..., :1] * scores.vocabulary.exp()
+    outcomes = functional.pad(generated, (0, offers.shape[1]))
+    steps = generated.shape[:-1]
+    source = switch[..., 1:2] * scores.source.exp()
+    outcomes = outcomes.scatter_add(-1, offers.unsqueeze(1).expand(*steps, -1), source)
+    copied = switch[..., 2:] * scores.nodes.exp()
+    first = indices.clamp(min=1) - 1  # row i is at place i - 1 of the copies
+    pooled = torch.zeros_like(copied).scatter_add(-1, first.unsqueeze(1).expand(*steps, -1), copied)
+    return torch.cat([outcomes, pooled], dim=-1).clamp_min(TINY).log()
+
+
+def _node_log_probability(scores: NodeScores, batch: Batch, *, force_copy: bool) -> Tensor:
+    """Return log P(v_{i+1}) of the reference: (B, T)."""
+    labels = scores.vocabulary.shape[-1]
+    outcomes = batch.outcomes
+    switch = scores.switch.exp()
+    offered = batch.offers.unsqueeze(1) == outcomes.unsqueeze(-1)  # (B, T, M * S); padding offers 0
+    source = torch.where(offered, scores.source.exp(), 0.0).sum(-1)
+    in_vocabulary = (outcomes >= EOS) & (outcomes < labels)
+    if force_copy:
+        in_vocabulary = in_vocabulary & ~offered.any(-1)
+    generated = scores.vocabulary.gather(-1, outcomes.clamp(0, labels - 1).unsqueeze(-1)).squeeze(-1)
+    generated = torch.where(in_vocabulary, generated.exp(), 0.0)
+    following = functional.pad(batch.indices, (0, 1))[:, 1:]  # index of row i + 1
+    same = (batch.indices.unsqueeze(1) == following.unsqueeze(-1)) & (outcomes == COPY).unsqueeze(-1)
+    copied = torch.where(same, scores.nodes.exp(), 0.0).sum(-1)
+    mixed = switch[..., 0] * generated + switch[..., 1] * source + switch[..., 2] * copied
+    return mixed.clamp_min(TINY).log()
+
+
+def _smoothed_node_loss(
+    scores: NodeScores, batch: Batch, smoothing: float, force_copy: bool
+) -> Tensor:
+    """Return -log P(v) mixed with the mean over all possible slots of the hybrid space: (B, T)."""
+    loss = -_node_log_probability(scores, batch, force_copy=force_copy)
+    if smoothing:
+        parts = (scores.vocabulary, scores.source, scores.nodes)
+        total = torch.zeros_like(loss)
+        slots = torch.zeros_like(loss)
+        for part, switch in zip(parts, scores.switch.unbind(-1), strict=True):
+            possible = torch.isfinite(part) & torch.isfinite(switch).unsqueeze(-1)
+            mixed = torch.where(possible, part + switch.unsqueeze(-1), 0.0)
+            total = total + mixed.clamp_min(_LOG_TINY).sum(-1)
+            slots = slots + possible.sum(-1)
+        loss = (1 - smoothing) * loss - smoothing * total / slots.clamp_min(1)
+    return torch.where(batch.outcomes == IGNORE, 0.0, loss)
+
+
+def _smoothed_choice(scores: Tensor, target: Tensor, possible: Tensor, smoothing: float) -> Tensor:
+    """Return the smoothed negative log-likelihood of *target* over the possible choices: (B, T)."""
+    loss = -scores.gather(-1, target.unsqueeze(-1)).squeeze(-1)
+    if smoothing:
+        mean = torch.where(possible, scores, 0.0).sum(-1) / possible.sum(-1).clamp_min(1)
+        loss = (1 - smoothing) * loss - smoothing * mean
+    return torch.where(torch.isfinite(loss), loss, 0.0)
+
+
+def _possible_relations(scores: Tensor) -> Tensor:
+    possible = torch.ones(scores.shape[-1], dtype=torch.bool, device=scores.device)
+    possible[[PAD, UNK, ROOT]] = False
+    return possible
+
+
+def _edge_rows(batch: Batch) -> Tensor:
+    """Return which rows' source and relation are decisions: all but row 0 (begin) and row 1 (root).
+
+    A step that has an outcome exists for rows 0..m, so that row i exists if step i does.
+    """
+    steps = torch.arange(batch.target_mask.shape[1], device=batch.target_mask.device)
+    return batch.target_mask & (steps >= 2)
+
+
+def _log_softmax(scores: Tensor, mask: Tensor) -> Tensor:
+    """Return a masked log-softmax; a row without any possible slot is -inf throughout.
+
+    The fill is finite, because the gradient of a softmax over nothing but -inf is not a number.
+    """
+    result = scores.float().masked_fill(~mask, -1e9).log_softmax(-1)
+    return torch.where(mask, result, -torch.inf)
+
+
+def _mlp(inputs: int, outputs: int, dropout: float) -> nn.Sequential:
+    """MLP(x) = elu(W x + b)."""
+    return nn.Sequential(nn.Linear(inputs, outputs), nn.ELU(), nn.Dropout(dropout))
+
+
+_LOG_TINY = -69.0  # about log(TINY)

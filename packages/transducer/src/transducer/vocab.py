@@ -1,0 +1,78 @@
+"""Vocabularies: strings to numbers and back. Imports no torch.
+
+>>> from collections import Counter
+>>> vocabulary = Vocabulary.build(Counter("aab"), specials=("<pad>", "<unk>"))
+>>> vocabulary["a"], vocabulary["z"], vocabulary.items
+(2, 1, ('<pad>', '<unk>', 'a', 'b'))
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
+
+PAD, UNK, EOS, BOS = 0, 1, 2, 2
+"""Numbers of the special items: EOS in the vocabulary of labels, BOS in that of nodes."""
+
+SPECIALS = ("<pad>", "<unk>")
+
+
+class Vocabulary:
+    """An immutable list of distinct strings; what it does not hold is ``<unk>``."""
+
+    __slots__ = ("items", "_numbers")
+
+    def __init__(self, items: Iterable[str]) -> None:
+        self.items = tuple(items)
+        self._numbers = {item: number for number, item in enumerate(self.items)}
+
+    @classmethod
+    def build(
+        cls, counts: Counter[str], *, size: int | None = None, specials: tuple[str, ...] = SPECIALS
+    ) -> Vocabulary:
+        """Take the *size* most frequent items; equal counts in alphabetical order."""
+        ranked = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
+        return cls((*specials, *(item for item, _ in ranked[:size] if item not in specials)))
+
+    def __getitem__(self, item: str) -> int:
+        return self._numbers.get(item, UNK)
+
+    def __contains__(self, item: str) -> bool:
+        return item in self._numbers
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Vocabulary) and self.items == other.items
+
+    def __hash__(self) -> int:
+        return hash(self.items)
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabularies:
+    """All vocabularies of a model."""
+
+    words: Vocabulary
+    """Lower-cased input words."""
+    nodes: Vocabulary
+    """Node labels that have an embedding of their own in the decoder."""
+    labels: Vocabulary
+    """Node labels that can be generated, EOS among them."""
+    relations: Vocabulary
+    pos: Vocabulary
+    ner: Vocabulary
+    dep: Vocabulary
+    shape: Vocabulary
+    chars: Vocabulary
+
+    def to_json(self) -> dict[str, list[str]]:
+        """Return what :meth:`from_json` reads."""
+        return {f.name: list(getattr(self, f.name).items) for f in fields(self)}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, list[str]]) -> Vocabularies:
+        """Build the vocabularies that :meth:`to_json` wrote."""
+        return cls(**{f.name: Vocabulary(data[f.name]) for f in fields(cls)})
