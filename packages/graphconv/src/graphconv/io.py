@@ -54,10 +54,10 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 class Codec(Protocol):
     """What a module in :mod:`graphconv.codecs` offers."""
 
-    def blocks(self, lines: Iterable[str], filename: str) -> Iterator[Block]: ...  # noqa: D102
-    def parse(self, block: Block, framework: str | None) -> Any: ...  # noqa: D102
-    def format(self, graph: Any) -> str: ...  # noqa: D102
-    def sniff(self, head: str) -> bool: ...  # noqa: D102
+    def blocks(self, lines: Iterable[str], filename: str) -> Iterator[Block]: ...
+    def parse(self, block: Block, framework: str | None) -> Any: ...
+    def format(self, graph: Any) -> str: ...
+    def sniff(self, head: str) -> bool: ...
 
 
 @lru_cache
@@ -91,7 +91,7 @@ def native_format(item: Graph | Arborescence) -> str:
 def read(
     path: str | os.PathLike[str],
     *,
-    format: str | None = None,  # noqa: A002 - the name that users type
+    format: str | None = None,
     framework: str | None = None,
     on_error: OnError | None = None,
 ) -> Iterator[Graph]:
@@ -105,7 +105,7 @@ def read(
 def read_arborescences(
     path: str | os.PathLike[str],
     *,
-    format: str | None = None,  # noqa: A002
+    format: str | None = None,
     framework: str | None = None,
     on_error: OnError | None = None,
 ) -> Iterator[Arborescence]:
@@ -116,12 +116,12 @@ def read_arborescences(
 def read_blocks(
     path: str | os.PathLike[str],
     *,
-    format: str | None = None,  # noqa: A002
+    format: str | None = None,
     on_error: OnError | None = None,
 ) -> tuple[str, Iterator[Block]]:
     """Return the format of a file, and the texts of its graphs for :func:`parse_block`."""
     path = os.fspath(path)
-    if path != files.STDIO and os.path.isdir(path):  # noqa: PTH112 - never raises
+    if path != files.STDIO and os.path.isdir(path):
         if format not in (None, "ucca"):
             raise FormatError(
                 f"a folder, where a file of format {format} is expected", filename=path
@@ -132,7 +132,7 @@ def read_blocks(
     start = next(pieces, b"")
     if format is None:
         encoding = files.encoding_of(start, filename)
-        format = detect(start[:_HEAD].decode(encoding, "replace"), filename)  # noqa: A001
+        format = detect(start[:_HEAD].decode(encoding, "replace"), filename)
     return format, _blocks(codec(format), chain([start], pieces), filename, on_error)
 
 
@@ -150,7 +150,7 @@ def write(
     graphs: Iterable[Graph | Arborescence],
     path: str | os.PathLike[str],
     *,
-    format: str | None = None,  # noqa: A002
+    format: str | None = None,
     on_error: OnError | None = None,
 ) -> int:
     """Write graphs to a file (``-``: standard output; UCCA: a folder) and return their number.
@@ -231,7 +231,7 @@ def _blocks(
 
 def _folder_blocks(folder: Path, on_error: OnError | None) -> Iterator[Block]:
     with files.os_errors(str(folder)):
-        names = [name for name in os.listdir(folder) if name.lower().endswith((".xml", ".xml.gz"))]  # noqa: PTH208
+        names = [name for name in os.listdir(folder) if name.lower().endswith((".xml", ".xml.gz"))]
     if not names:
         _report(FormatError("there is no .xml file in the folder", filename=str(folder)), on_error)
     for name in sorted(names, key=_natural):
@@ -263,7 +263,7 @@ def _parse(name: str, block: Block, framework: str | None) -> Graph | Arborescen
 def _as_graph(item: Graph | Arborescence) -> Graph:
     if isinstance(item, Graph):
         return item
-    from graphconv.conversion import to_graph  # noqa: PLC0415 - not needed for most files
+    from graphconv.conversion import to_graph
 
     return to_graph(item)
 
@@ -271,7 +271,7 @@ def _as_graph(item: Graph | Arborescence) -> Graph:
 def _as_tree(item: Graph | Arborescence) -> Arborescence:
     if not isinstance(item, Graph):
         return item
-    from graphconv.conversion import to_arborescence  # noqa: PLC0415 - not needed for most files
+    from graphconv.conversion import to_arborescence
 
     return to_arborescence(item)
 

@@ -42,7 +42,7 @@ def sniff(head: str) -> bool:
     return "arborescence" in keys(head)
 
 
-def parse(block: Block, framework: str | None = None) -> Arborescence:  # noqa: ARG001 - in the record
+def parse(block: Block, framework: str | None = None) -> Arborescence:
     """Turn one record into an Arborescence."""
     with located(block):
         record = load(block.text)
@@ -55,7 +55,7 @@ def parse(block: Block, framework: str | None = None) -> Arborescence:  # noqa: 
         tree = Arborescence(
             field(record, "id", str),
             known_framework(field(record, "framework", str)),
-            tuple(_token(item) for item in field(record, "tokens", list)),
+            tuple(token_from_json(item) for item in field(record, "tokens", list)),
             tuple(_row(item) for item in field(record, "rows", list)),
             field(record, "side", dict),
         )
@@ -63,14 +63,14 @@ def parse(block: Block, framework: str | None = None) -> Arborescence:  # noqa: 
         return tree
 
 
-def format(tree: Arborescence) -> str:  # noqa: A001 - the name that every codec has
+def format(tree: Arborescence) -> str:
     """Turn an Arborescence into one line."""
     return dump(
         {
             "arborescence": VERSION,
             "id": tree.id,
             "framework": tree.framework,
-            "tokens": [_trim([*token]) for token in tree.tokens],
+            "tokens": [token_to_json(token) for token in tree.tokens],
             "rows": [_trim([*row]) for row in tree.rows],
             "side": dict(tree.side),
         }
@@ -100,7 +100,13 @@ def _trim(values: list[Any]) -> list[Any]:
     return values
 
 
-def _token(item: Any) -> Token:
+def token_to_json(token: Token) -> list[Any]:
+    """Return a token as a list: form, lemma, pos, span, features."""
+    return _trim([*token])
+
+
+def token_from_json(item: Any) -> Token:
+    """Return the token that a list describes."""
     values = expect(item, list, "a token")
     if not 1 <= len(values) <= 5:
         raise Malformed("a token does not have 1 to 5 elements")
@@ -111,11 +117,12 @@ def _token(item: Any) -> Token:
         optional(lemma, str, "a lemma"),
         optional(pos, str, "a part of speech"),
         (start, end) if span is not None else None,
-        _attributes(features if features is not None else []),
+        attributes_from_json(features if features is not None else []),
     )
 
 
-def _attributes(item: Any) -> Attributes:
+def attributes_from_json(item: Any) -> Attributes:
+    """Return the pairs of a list of lists."""
     pairs = [expect(pair, list, "a feature") for pair in expect(item, list, "the features")]
     if any(len(pair) != 2 for pair in pairs):
         raise Malformed("a feature is not a pair")

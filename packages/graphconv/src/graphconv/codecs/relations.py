@@ -69,7 +69,7 @@ def blocks(lines: Iterable[str], filename: str) -> Iterator[Block]:
         yield block._replace(lineno=block.lineno + skipped)
 
 
-def parse(block: Block, framework: str | None = None) -> Arborescence:  # noqa: ARG001 - in the record
+def parse(block: Block, framework: str | None = None) -> Arborescence:
     """Turn one record into an Arborescence with an empty side record."""
     with located(block):
         is_json = block.text.lstrip().startswith("{")
@@ -91,7 +91,7 @@ def parse(block: Block, framework: str | None = None) -> Arborescence:  # noqa: 
         return tree
 
 
-def format(tree: Arborescence) -> str:  # noqa: A001 - the name that every codec has
+def format(tree: Arborescence) -> str:
     """Turn an Arborescence into one JSON line."""
     return dump(_record(tree))
 

@@ -117,7 +117,7 @@ def parse(block: Block, framework: str | None = None) -> Graph:
         tuple(
             map(
                 _token,
-                zip(columns[1], *map(_optional, columns[2:4]), repeat(None), features),  # noqa: B905
+                zip(columns[1], *map(_optional, columns[2:4]), repeat(None), features),
             )
         ),
         tuple(
@@ -134,7 +134,7 @@ def parse(block: Block, framework: str | None = None) -> Graph:
     )
 
 
-def format(graph: Graph) -> str:  # noqa: A001 - the name that every codec has
+def format(graph: Graph) -> str:
     """Turn a Graph into one sentence, without the header of the file."""
     return _format(graph, _version(graph))
 
@@ -284,7 +284,7 @@ def _shared(count: int) -> tuple[tuple[str, ...], tuple[Node, ...], tuple[Node, 
 
     A node is no more than that, so that all graphs share the same objects.
     """
-    global _cache  # noqa: PLW0603 - grows to the longest sentence
+    global _cache
     if count > len(_cache[0]):
         size = max(2 * count, 256)
         numbers = tuple(map(str, range(1, size + 1)))

@@ -1,0 +1,313 @@
+"""Graph to MRP record: the writing half of :mod:`graphconv.codecs.mrp`.
+
+>>> spell("Obama"), spell("5"), spell("-"), unspell('"Obama"')
+('"Obama"', '5', '-', 'Obama')
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from itertools import count
+from typing import Any, NamedTuple
+
+from graphconv.codecs import mrp_text
+from graphconv.codecs.arborescence import token_to_json
+from graphconv.codecs.mrp_text import PRIVATE
+from graphconv.graph import (
+    BILEXICAL,
+    Attributes,
+    Edge,
+    Graph,
+    Node,
+    Token,
+    attribute,
+    split_categories,
+)
+
+Json = dict[str, Any]
+JsonId = int | str
+
+RESIDUE = "mrp"
+"""The name of the attribute with what a JSON object says differently from what is written here."""
+
+KEYS = ("id", "flavor", "framework", "input", "tops", "nodes", "edges", PRIVATE)
+"""The keys of a record that are not metadata."""
+
+HAS_PROPERTIES = BILEXICAL | {"eds"}
+"""The frameworks in which properties of nodes and attributes of edges are attributes here."""
+
+_FLAVORS = {"dm": 0, "pas": 0, "psd": 0, "eds": 1, "ucca": 1, "amr": 2}
+# MRP demands a version and a date, and the date of writing would make every output a new one.
+_DEFAULTS = {"version": 1.1, "time": "1970-01-01"}
+_UNIT_ID = re.compile(r"1\.([1-9][0-9]{0,17})")
+_NUMBER_ID = re.compile(r"0|-?[1-9][0-9]{0,17}")
+_PLAIN = re.compile(r"[-+]|[-+]?[0-9]+(?:[.,][0-9]+)*|imperative|expressive|interrogative")
+_PUNCTUATION: Attributes = (("type", "PNCT"),)
+
+
+class _Context(NamedTuple):
+    """What the nodes and edges of one graph share."""
+
+    graph: Graph
+    names: Mapping[str, JsonId]
+    spans: list[mrp_text.Span]
+    constants: Mapping[str, list[tuple[Edge, Node]]]
+    sources: frozenset[str]
+    incoming: Mapping[str, set[str]]
+
+
+def encode(graph: Graph) -> Json:
+    """Return the record of a graph."""
+    constants = _owned_constants(graph)
+    owned = {node.id for pairs in constants.values() for _, node in pairs}
+    nodes = [node for node in graph.nodes if node.id not in owned]
+    text, spans = _text(graph)
+    context = _Context(
+        graph,
+        _names(graph, nodes),
+        spans,
+        constants,
+        frozenset(edge.source for edge in graph.edges),
+        incoming_labels(graph.edges),
+    )
+    edges = [
+        item
+        for edge in graph.edges
+        if edge.target not in owned
+        for item in edge_items(edge, graph.framework, context.names)
+    ]
+    order = [int(place) for place in str(attribute(graph.extras, "edge_order", "")).split()]
+    if len(order) == len(edges):
+        edges = [edges[place] for place in order]
+    metadata, leftover = _metadata(graph, text)
+    record: Json = {
+        "id": graph.id,
+        "flavor": _FLAVORS[graph.framework],
+        "framework": graph.framework,
+        **metadata,
+        "input": text,
+        "tops": [context.names[top] for top in graph.tops],
+        "nodes": [_node_item(node, context) for node in nodes],
+        "edges": edges,
+    }
+    private: Json = {"metadata": leftover} if leftover else {}
+    if mrp_text.tokens_of(record, graph.framework)[0] != graph.tokens:
+        private["tokens"] = [token_to_json(token) for token in graph.tokens]
+    if private:
+        record[PRIVATE] = private
+    return _with_residue(record, graph.extras)
+
+
+def residue(item: Json, written: Json) -> Attributes:
+    """Return the attribute that makes *item* of what would be *written* without it."""
+    changed = {
+        key: value for key, value in item.items() if key not in written or written[key] != value
+    }
+    absent = [key for key in written if key not in item and key != PRIVATE]
+    if not changed and not absent:
+        return ()
+    return ((RESIDUE, json.dumps([changed, absent], ensure_ascii=False)),)
+
+
+def graph_id(name: JsonId, framework: str) -> str:
+    """Return the id of the node that a record calls *name*."""
+    return f"1.{name + 1}" if framework == "ucca" and isinstance(name, int) else str(name)
+
+
+def incoming_labels(edges: Iterable[Edge]) -> dict[str, set[str]]:
+    """Return the labels of the edges that lead to each node."""
+    labels: dict[str, set[str]] = defaultdict(set)
+    for edge in edges:
+        labels[edge.target].add(edge.label)
+    return labels
+
+
+def unit_attributes(labels: set[str] | None) -> Attributes:
+    """Return the attributes that a UCCA unit has unless its record says otherwise."""
+    return _PUNCTUATION if labels == {"U"} else ()
+
+
+def spell(value: str) -> str:
+    """Return an unquoted constant as AMR writes it."""
+    if _PLAIN.fullmatch(value):
+        return value
+    escaped = value.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+def unspell(label: str) -> str:
+    """Return a constant of AMR without its quotes."""
+    if len(label) >= 2 and label[0] == label[-1] == '"':
+        return re.sub(r"\\(.)", r"\1", label[1:-1])
+    return label
+
+
+def _text(graph: Graph) -> tuple[str, list[mrp_text.Span]]:
+    name, pairs = ("snt", graph.metadata) if graph.framework == "amr" else ("input", graph.extras)
+    given = attribute(pairs, name)
+    given = given if isinstance(given, str) else None
+    text, spans = mrp_text.rebuild(graph.tokens, given)
+    if graph.framework == "amr" and given is not None and not any(n.anchors for n in graph.nodes):
+        return given, []
+    return text, spans
+
+
+def _metadata(graph: Graph, text: str) -> tuple[Json, list[list[Any]]]:
+    """Return the metadata as keys, and as pairs where they cannot be keys."""
+    record: Json = {}
+    leftover: list[list[Any]] = []
+    shown = {("id", graph.id), ("snt", text)} if graph.framework == "amr" else set()
+    for name, value in graph.metadata:
+        if (name, str(value)) in shown:
+            shown.discard((name, str(value)))
+        elif name in KEYS or name in record:
+            leftover.append([name, value])
+        else:
+            # PENMAN has made a string of it.
+            record[name] = float(value) if name == "version" and _is_float(value) else value
+    if attribute(graph.extras, "format") != "mrp":
+        record = {**_DEFAULTS, **record}
+    return record, leftover
+
+
+def _is_float(value: Any) -> bool:
+    return isinstance(value, str) and re.fullmatch(r"[0-9]+\.[0-9]+", value) is not None
+
+
+def _names(graph: Graph, nodes: list[Node]) -> dict[str, JsonId]:
+    """Return what each node is called in the record."""
+    is_mrp = attribute(graph.extras, "format") == "mrp"
+    names: dict[str, JsonId] = {}
+    for node in nodes:
+        unit = _UNIT_ID.fullmatch(node.id) if graph.framework == "ucca" else None
+        changed = _residue_of(node.attributes)[0]
+        if "id" in changed:
+            names[node.id] = changed["id"]
+        elif unit:
+            names[node.id] = int(unit[1]) - 1
+        elif is_mrp:
+            names[node.id] = int(node.id) if _NUMBER_ID.fullmatch(node.id) else node.id
+    used = set(names.values())
+    free = (number for number in count() if number not in used)
+    for node in nodes:
+        if node.id in names:
+            continue
+        # In the bilexical frameworks a node is called by the position of its token.
+        position = node.anchors[0] if graph.framework in BILEXICAL and node.anchors else None
+        name = position if position is not None and position not in used else next(free)
+        names[node.id] = name
+        used.add(name)
+    return names
+
+
+def _owned_constants(graph: Graph) -> dict[str, list[tuple[Edge, Node]]]:
+    """Return the constants of AMR that a property of another node can express."""
+    owned: dict[str, list[tuple[Edge, Node]]] = defaultdict(list)
+    nodes = {node.id: node for node in graph.nodes if node.constant}
+    uses = Counter(end for edge in graph.edges for end in edge[:2])
+    uses.update(graph.tops)
+    for edge in graph.edges:
+        if edge.target in nodes and edge.source not in nodes and uses[edge.target] == 1:
+            owned[edge.source].append((edge, nodes[edge.target]))
+    return owned
+
+
+def _node_item(node: Node, context: _Context) -> Json:
+    graph = context.graph
+    item: Json = {"id": context.names[node.id]}
+    private: Json = {}
+    label, properties = node.label, list[tuple[str, Any]]()
+    attributes = tuple(pair for pair in node.attributes if pair[0] != RESIDUE)
+    if graph.framework in HAS_PROPERTIES:
+        properties = [(name, value) for name, value in attributes if name != "pred"]
+        attributes = () if node.id in context.sources else attributes
+        attributes = tuple(pair for pair in attributes if pair[0] == "pred")
+    if graph.framework in BILEXICAL and len(node.anchors) == 1:
+        label, more = token_properties(graph.tokens[node.anchors[0]])
+        properties = more + properties
+    if graph.framework == "ucca":
+        unit = attributes == unit_attributes(context.incoming.get(node.id))
+        attributes, private = ((), {}) if unit else ((), {"attributes": attributes})
+    if node.id in context.constants:
+        constants = context.constants[node.id]
+        properties = [(edge.label, unspell(constant.label or "")) for edge, constant in constants]
+        written = [[n.label, n.attributes, edge.attributes] for edge, n in constants]
+        if written != [[spell(value), (), ()] for _, value in properties]:
+            private["constants"] = written
+    if label is not None:
+        item["label"] = label
+    if properties:
+        item["properties"] = [name for name, _ in properties]
+        item["values"] = [value for _, value in properties]
+    if node.anchors and context.spans:
+        merge = graph.framework == "eds"
+        item["anchors"] = mrp_text.anchors(node.anchors, context.spans, merge=merge)
+    if attributes:
+        private["attributes"] = attributes
+    if node.implicit != (
+        graph.framework == "ucca" and is_implicit(node, context.sources, graph.tops)
+    ):
+        private["implicit"] = node.implicit
+    if node.constant:
+        private["constant"] = True
+    if graph.framework == "ucca" and graph_id(item["id"], "ucca") != node.id:
+        private["id"] = node.id
+    if private:
+        item[PRIVATE] = private
+    return _with_residue(item, node.attributes)
+
+
+def token_properties(token: Token) -> tuple[str | None, list[tuple[str, Any]]]:
+    """Return what the node of a token has in the bilexical frameworks: its label and properties."""
+    pairs = (("pos", token.pos), ("frame", attribute(token.features, "frame")))
+    return token.lemma, [(name, value) for name, value in pairs if value is not None]
+
+
+def is_implicit(node: Node, sources: Iterable[str], tops: Iterable[str]) -> bool:
+    """Say whether a unit of UCCA is implicit, unless its record says otherwise."""
+    return not node.anchors and node.id not in sources and node.id not in tops
+
+
+def edge_items(edge: Edge, framework: str, names: Mapping[str, JsonId]) -> list[Json]:
+    """Return the objects of an edge: one for each of its categories."""
+    source, target = names[edge.source], names[edge.target]
+    attributes = [pair for pair in edge.attributes if pair[0] != RESIDUE]
+    label, normal = edge.label, None
+    if framework == "amr" and ("inverted", True) in attributes:
+        attributes.remove(("inverted", True))
+        source, target = target, source
+        label, normal = f"{edge.label}-of", edge.label
+    elif framework == "amr" and label == "mod":
+        normal = "domain"
+    public = [("remote", True)] if edge.remote else []
+    if framework in HAS_PROPERTIES:
+        public, attributes = public + attributes, []
+    labels = split_categories(label) if framework == "ucca" else (label,)
+    items: list[Json] = [{"source": source, "target": target, "label": one} for one in labels]
+    for item in items:
+        if normal is not None:
+            item["normal"] = normal
+        if public:
+            item["attributes"] = [name for name, _ in public]
+            item["values"] = [value for _, value in public]
+    if attributes:
+        items[0][PRIVATE] = {"attributes": attributes}
+    items[0] = _with_residue(items[0], edge.attributes)
+    return items
+
+
+def _residue_of(attributes: Attributes) -> tuple[Json, list[str]]:
+    text = attribute(attributes, RESIDUE)
+    changed, absent = json.loads(text) if isinstance(text, str) else ({}, [])
+    return changed, absent
+
+
+def _with_residue(item: Json, attributes: Attributes) -> Json:
+    changed, absent = _residue_of(attributes)
+    for key in absent:
+        item.pop(key, None)
+    item.update(changed)
+    return item
