@@ -17,6 +17,7 @@ from typing import NamedTuple
 FONT_SIZE = 14
 SMALL = 11.5
 MARGIN = 16
+_PART_GAP = 6
 _NARROW = frozenset("ijlt.,:;'|!()[]{}I f-r")
 _WIDE = frozenset("mwMW@%&—…")
 
@@ -95,11 +96,26 @@ def text_width(text: str, size: float = FONT_SIZE) -> float:
 
 def text(x: float, y: float, content: str, classes: str = "ink", *, anchor: str = "middle") -> str:
     """Return a text whose middle line is at *y*."""
-    size = SMALL if "small" in classes else FONT_SIZE
+    size = _size(classes)
     return (
         f'<text x="{x:.1f}" y="{y + size * 0.35:.1f}" text-anchor="{anchor}" class="{classes}">'
         f"{escape(content)}</text>"
     )
+
+
+def phrase(x: float, y: float, parts: Iterable[tuple[str, str]]) -> str:
+    """Return (text, classes) parts as one line from *x* on, whose middle line is at *y*."""
+    spans = "".join(
+        f'<tspan dx="{_PART_GAP if i else 0}" class="{classes}">{escape(content)}</tspan>'
+        for i, (content, classes) in enumerate(part for part in parts if part[0])
+    )
+    return f'<text x="{x:.1f}" y="{y + FONT_SIZE * 0.35:.1f}">{spans}</text>'
+
+
+def phrase_width(parts: Iterable[tuple[str, str]]) -> float:
+    """Estimate the width of a :func:`phrase`."""
+    widths = [text_width(content, _size(classes)) for content, classes in parts if content]
+    return sum(widths) + _PART_GAP * len(widths)
 
 
 def label(x: float, y: float, content: str, classes: str = "name small") -> str:
@@ -167,7 +183,7 @@ def below(upper: Drawing, lower: Drawing, gap: float = 24) -> Drawing:
 
 def paragraph(content: str, width: float, classes: str = "ink") -> Drawing:
     """Return *content* as lines of text that are at most about *width* wide."""
-    size = SMALL if "small" in classes else FONT_SIZE
+    size = _size(classes)
     lines = [""]
     for word in content.split():
         longer = f"{lines[-1]} {word}".strip()
@@ -203,6 +219,10 @@ def stylesheet() -> str:
     light = "".join(f".{name}{{{key}:{color}}}" for name, key, color, _ in _COLORS)
     dark = "".join(f".{name}{{{key}:{color}}}" for name, key, _, color in _COLORS)
     return f"{''.join(_SHAPES)}{light}@media (prefers-color-scheme:dark){{{dark}}}"
+
+
+def _size(classes: str) -> float:
+    return SMALL if "small" in classes.split() else FONT_SIZE
 
 
 def _moved(elements: Iterable[str], x: float, y: float) -> tuple[str, ...]:

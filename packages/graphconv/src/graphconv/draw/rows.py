@@ -1,7 +1,7 @@
 """An arborescence as an indented list of its rows; copies are linked to their primary row.
 
-A row shows its number, the relation to its head and its label. The primary row of a re-entrant
-node, the one that may have children, is boxed, and each copy is tied to it by a line on the right.
+A row shows its number, the relation to its head and its label. The rows of a re-entrant node
+are colored and tied together on the right; an arrow points to the primary one, in bold.
 """
 
 from __future__ import annotations
@@ -29,26 +29,18 @@ def draw_rows(tree: Arborescence) -> Drawing:
     elements: list[str] = _branches(rows, depths)
     ends: list[float] = []
     for number, row in enumerate(rows, start=1):
-        is_copy = primary[row.index] != number
         x, y = _place(number, depths[number - 1])
+        style = "ink strong" if primary[row.index] == number else "accent"
+        if row.index in copied and style != "accent":
+            style = "accent strong"
+        parts = [
+            (row.relation if row.head else "", "name small"),
+            (row.label or "∅", style),
+            (str(row.anchors[0]) if row.anchors else "", "faint small"),
+        ]
         elements.append(canvas.text(0, y, str(number), "faint small", anchor="start"))
-        end = x
-        if row.head:
-            elements.append(canvas.text(x, y, row.relation, "name small", anchor="start"))
-            end += canvas.text_width(row.relation, canvas.SMALL) + 7
-        shown = row.label or "∅"
-        width = canvas.text_width(shown)
-        if row.index in copied and not is_copy:
-            elements.append(canvas.box(end + width / 2 + 4, y, width + 8, ROW_HEIGHT - 4))
-            end += 4
-        style = "accent" if is_copy else "ink strong"
-        elements.append(canvas.text(end, y, shown, style, anchor="start"))
-        end += width + 8
-        if row.anchors:
-            position = str(row.anchors[0])
-            elements.append(canvas.text(end, y, position, "faint small", anchor="start"))
-            end += canvas.text_width(position, canvas.SMALL) + 4
-        ends.append(end)
+        elements.append(canvas.phrase(x, y, parts))
+        ends.append(x + canvas.phrase_width(parts) + 4)
     links, width = _links(rows, primary, ends)
     return Drawing(width, ROW_HEIGHT * len(rows), (*elements, *links))
 

@@ -168,11 +168,9 @@ def _levels(
         across = [columns[node_id], *(columns[child] for child in below)]
         across.extend(words[anchor] for anchor in nodes[node_id].anchors)
         spans[node_id] = (min(across), max(across))
-    linking = {edge.source for edge in forest.others.values() if not edge.remote}
-    loose = [n for n in forest.order if n in linking and not forest.children.get(n)]
-    highest = max((h for n, h in height.items() if n not in loose), default=0)
-    for node_id in loose:
-        height[node_id] = highest + 1
+    for edge in forest.others.values():  # a linkage unit stands above what it links
+        if not edge.remote and not forest.children.get(edge.source):
+            height[edge.source] = max(height[edge.source], height[edge.target] + 1)
     taken: dict[int, list[tuple[float, float]]] = defaultdict(list)
     levels: dict[str, int] = {}
     for node_id in sorted(height, key=lambda n: (height[n], spans[n][1] - spans[n][0])):
