@@ -1,4 +1,4 @@
-"""Bytes in and out: gzip, standard input and output, encodings, and files that appear when complete.
+"""Bytes in and out: gzip, standard input and output, encodings, files that appear when complete.
 
 Whatever goes wrong with a file is a FormatError that names it.
 
@@ -17,7 +17,7 @@ import shutil
 import sys
 import zlib
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
 from io import BufferedReader, StringIO
 from pathlib import Path
 from typing import IO, Any, cast
@@ -37,16 +37,15 @@ _XML_ENCODING = re.compile(rb"""\s*<\?xml[^>]*\sencoding\s*=\s*["']([\w.:-]+)["'
 def chunks(path: str) -> Iterator[bytes]:
     """Read a file piece by piece, unpacked; the first piece is long enough to see what it is."""
     place = shown(path)
-    with os_errors(place):
-        source: Any = nullcontext(_stdin()) if path == STDIO else Path(path).open("rb")
-        with source as raw:
-            stream = gzip.GzipFile(fileobj=raw) if raw.peek(2)[:2] == _GZIP else raw
-            start = b""
-            while len(start) < _HEAD and (piece := stream.read1(_CHUNK)):
-                start += piece
-            while start:
-                yield start
-                start = stream.read1(_CHUNK)
+    with os_errors(place), ExitStack() as stack:
+        raw = _stdin() if path == STDIO else stack.enter_context(Path(path).open("rb"))
+        stream = gzip.GzipFile(fileobj=raw) if raw.peek(2)[:2] == _GZIP else raw
+        start = b""
+        while len(start) < _HEAD and (piece := stream.read1(_CHUNK)):
+            start += piece
+        while start:
+            yield start
+            start = stream.read1(_CHUNK)
 
 
 def lines(pieces: Iterable[bytes], filename: str, *, keep_bom: bool = False) -> Iterator[str]:

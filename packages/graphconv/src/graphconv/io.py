@@ -1,7 +1,7 @@
 r"""Read and write treebank files: any format, gzip or not, folders, standard input and output.
 
-Everything is a lazy stream; a file is read one graph at a time, and a written file appears under its
-name only when it is complete.
+Everything is a lazy stream; a file is read one graph at a time, and a written file appears under
+its name only when it is complete.
 
 >>> import tempfile
 >>> folder = Path(tempfile.mkdtemp())
@@ -48,16 +48,24 @@ OnError = Callable[[GraphconvError], None]
 _HEAD = 1 << 16
 _NATIVE = {"amr": "amr", "dm": "sdp", "pas": "sdp", "psd": "sdp", "ucca": "ucca", "eds": "mrp"}
 _SUFFIXES = {".amr": "amr", ".sdp": "sdp", ".mrp": "mrp", ".tsv": "relations", ".xml": "ucca"}
+_IS_XML = re.compile(r"\.xml(\.gz)?$", re.IGNORECASE)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class Codec(Protocol):
     """What a module in :mod:`graphconv.codecs` offers."""
 
-    def blocks(self, lines: Iterable[str], filename: str) -> Iterator[Block]: ...
-    def parse(self, block: Block, framework: str | None) -> Any: ...
-    def format(self, graph: Any) -> str: ...
-    def sniff(self, head: str) -> bool: ...
+    def blocks(self, lines: Iterable[str], filename: str) -> Iterator[Block]:
+        """Cut the lines of a file into graphs."""
+
+    def parse(self, block: Block, framework: str | None) -> Any:
+        """Turn one block into a Graph or an Arborescence."""
+
+    def format(self, graph: Any) -> str:
+        """Turn a Graph or an Arborescence into text."""
+
+    def sniff(self, head: str) -> bool:
+        """Say whether a file that starts with *head* has this format."""
 
 
 @lru_cache
@@ -81,23 +89,22 @@ def detect(head: str, filename: str | None = None) -> str:
     )
 
 
-def native_format(item: Graph | Arborescence) -> str:
+def native_format(graph: Graph) -> str:
     """Return the format that a graph came from, or else the usual one of its framework."""
-    extras = item.extras if isinstance(item, Graph) else item.side.get("extras", ())
-    named = re.match("[a-z]+", str(attribute(extras, "format", "")))
-    return named[0] if named and named[0] in FORMATS else _NATIVE[item.framework]
+    named = re.match("[a-z]+", str(attribute(graph.extras, "format", "")))
+    return named[0] if named and named[0] in FORMATS else _NATIVE[graph.framework]
 
 
 def read(
     path: str | os.PathLike[str],
     *,
-    format: str | None = None,
+    format: str | None = None,  # noqa: A002 - the name that users type
     framework: str | None = None,
     on_error: OnError | None = None,
 ) -> Iterator[Graph]:
     """Read the graphs of a file, of a folder of UCCA files, or of standard input (``-``).
 
-    Of a file that may hold several frameworks (MRP, arborescence, relations) *framework* chooses one.
+    Of a file that may hold several frameworks (MRP and JSON lines) *framework* chooses one.
     """
     return _parsed(parse_block, path, format, framework, on_error)
 
@@ -105,7 +112,7 @@ def read(
 def read_arborescences(
     path: str | os.PathLike[str],
     *,
-    format: str | None = None,
+    format: str | None = None,  # noqa: A002 - the name that users type
     framework: str | None = None,
     on_error: OnError | None = None,
 ) -> Iterator[Arborescence]:
@@ -116,12 +123,12 @@ def read_arborescences(
 def read_blocks(
     path: str | os.PathLike[str],
     *,
-    format: str | None = None,
+    format: str | None = None,  # noqa: A002 - the name that users type
     on_error: OnError | None = None,
 ) -> tuple[str, Iterator[Block]]:
     """Return the format of a file, and the texts of its graphs for :func:`parse_block`."""
     path = os.fspath(path)
-    if path != files.STDIO and os.path.isdir(path):
+    if path != files.STDIO and Path(path).is_dir():
         if format not in (None, "ucca"):
             raise FormatError(
                 f"a folder, where a file of format {format} is expected", filename=path
@@ -130,10 +137,11 @@ def read_blocks(
     filename = files.shown(path)
     pieces = files.chunks(path)
     start = next(pieces, b"")
-    if format is None:
+    name = format
+    if name is None:
         encoding = files.encoding_of(start, filename)
-        format = detect(start[:_HEAD].decode(encoding, "replace"), filename)
-    return format, _blocks(codec(format), chain([start], pieces), filename, on_error)
+        name = detect(start[:_HEAD].decode(encoding, "replace"), filename)
+    return name, _blocks(codec(name), chain([start], pieces), filename, on_error)
 
 
 def parse_block(name: str, block: Block, framework: str | None = None) -> Graph:
@@ -150,7 +158,7 @@ def write(
     graphs: Iterable[Graph | Arborescence],
     path: str | os.PathLike[str],
     *,
-    format: str | None = None,
+    format: str | None = None,  # noqa: A002 - the name that users type
     on_error: OnError | None = None,
 ) -> int:
     """Write graphs to a file (``-``: standard output; UCCA: a folder) and return their number.
@@ -166,7 +174,7 @@ def write(
         first = next(items, None)
         if first is None:
             raise FormatError("there is no graph to write", filename=path)
-        name, items = native_format(first), chain([first], items)
+        name, items = native_format(_as_graph(first)), chain([first], items)
     texts = _texts(name, _text_of(name, suffix), items, on_error)
     if name == "ucca":
         return _write_ucca(texts, path, suffix)
@@ -223,15 +231,16 @@ def _blocks(
         for block in module.blocks(files.lines(pieces, filename, keep_bom=keep_bom), filename):
             found = True
             yield block
-        if not found:
-            raise FormatError("there is no graph in the file", filename=filename)
     except FormatError as error:
         _report(error, on_error)
+        return
+    if not found:
+        _report(FormatError("there is no graph in the file", filename=filename), on_error)
 
 
 def _folder_blocks(folder: Path, on_error: OnError | None) -> Iterator[Block]:
     with files.os_errors(str(folder)):
-        names = [name for name in os.listdir(folder) if name.lower().endswith((".xml", ".xml.gz"))]
+        names = [file.name for file in folder.iterdir() if _IS_XML.search(file.name)]
     if not names:
         _report(FormatError("there is no .xml file in the folder", filename=str(folder)), on_error)
     for name in sorted(names, key=_natural):
@@ -263,7 +272,7 @@ def _parse(name: str, block: Block, framework: str | None) -> Graph | Arborescen
 def _as_graph(item: Graph | Arborescence) -> Graph:
     if isinstance(item, Graph):
         return item
-    from graphconv.conversion import to_graph
+    from graphconv.conversion import to_graph  # noqa: PLC0415 - most files need it nowhere
 
     return to_graph(item)
 
@@ -271,7 +280,7 @@ def _as_graph(item: Graph | Arborescence) -> Graph:
 def _as_tree(item: Graph | Arborescence) -> Arborescence:
     if not isinstance(item, Graph):
         return item
-    from graphconv.conversion import to_arborescence
+    from graphconv.conversion import to_arborescence  # noqa: PLC0415 - most files need it nowhere
 
     return to_arborescence(item)
 

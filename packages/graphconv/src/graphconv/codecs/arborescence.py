@@ -42,7 +42,7 @@ def sniff(head: str) -> bool:
     return "arborescence" in keys(head)
 
 
-def parse(block: Block, framework: str | None = None) -> Arborescence:
+def parse(block: Block, framework: str | None = None) -> Arborescence:  # noqa: ARG001
     """Turn one record into an Arborescence."""
     with located(block):
         record = load(block.text)
@@ -63,7 +63,7 @@ def parse(block: Block, framework: str | None = None) -> Arborescence:
         return tree
 
 
-def format(tree: Arborescence) -> str:
+def format(tree: Arborescence) -> str:  # noqa: A001 - the name that every codec has
     """Turn an Arborescence into one line."""
     return dump(
         {

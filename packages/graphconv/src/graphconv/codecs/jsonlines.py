@@ -22,7 +22,7 @@ T = TypeVar("T")
 _NAMES = {str: "a string", int: "a whole number", list: "a list", dict: "an object"}
 
 
-class Malformed(Exception):
+class Malformed(Exception):  # noqa: N818 - becomes a FormatError as soon as the place is known
     """A value is not what the format says."""
 
 

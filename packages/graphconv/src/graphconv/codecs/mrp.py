@@ -10,13 +10,13 @@ True
 
 How a record becomes a Graph:
 
-* Tokens are cut from ``input`` (:mod:`graphconv.codecs.mrp_text`) and have spans. In DM, PAS and PSD
-  an anchor is one token; label, ``pos`` and ``frame`` of a node are lemma, pos and frame of its token.
-* ``properties`` of AMR are constants: numbers, ``-``, ``+`` and modes as they are, others in quotes.
+* Tokens are cut from ``input`` (:mod:`graphconv.codecs.mrp_text`) and have spans. In DM, PAS and
+  PSD an anchor is one token, which gets label, ``pos`` and ``frame`` of its node.
+* ``properties`` of AMR are constants: numbers, ``-``, ``+`` and modes as they are, others quoted.
   In DM, PAS, PSD and EDS they are attributes of the node.
 * AMR: an edge with ``normal``, or whose role ends in an inverting ``-of``, is turned round.
-* UCCA: node *n* is called ``1.n+1``; a leaf without anchors is implicit; edges with the same ends are
-  one edge with several categories.
+* UCCA: node *n* is called ``1.n+1``; a leaf without anchors is implicit; edges with the same ends
+  are one edge with several categories.
 * All other keys of a record are metadata. The extra and attribute ``mrp`` holds, as JSON, in what a
   record, node or edge differs from what would be written without it: nothing is lost.
 
@@ -27,6 +27,7 @@ tokens (where text and nodes do not give them back), attributes, and the spellin
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from importlib import import_module
 from itertools import count
 from typing import Any
 
@@ -43,7 +44,6 @@ from graphconv.codecs.jsonlines import (
     optional,
 )
 from graphconv.codecs.mrp_record import (
-    BILEXICAL,
     HAS_PROPERTIES,
     KEYS,
     RESIDUE,
@@ -59,7 +59,7 @@ from graphconv.codecs.mrp_record import (
     unit_attributes,
 )
 from graphconv.codecs.mrp_text import anchor_spans, pairs, positions, private, rebuild, tokens_of
-from graphconv.graph import Attributes, Edge, Graph, Node, attribute, join_categories
+from graphconv.graph import BILEXICAL, Attributes, Edge, Graph, Node, join_categories
 
 _INVERTED: Attributes = (("inverted", True),)
 _SCALARS = (str, int, float, bool, type(None))
@@ -86,7 +86,7 @@ def parse(block: Block, framework: str | None = None) -> Graph:
         return _with_residues(graph, record, items)
 
 
-def format(graph: Graph) -> str:
+def format(graph: Graph) -> str:  # noqa: A001 - the name that every codec has
     """Turn a Graph into one line."""
     return dump(encode(graph))
 
@@ -237,13 +237,13 @@ def _edge(link: Json, ids: Mapping[JsonId, str], framework: str) -> Edge:
 def _is_inverted(label: str, normal: Any) -> bool:
     if normal is not None or not label.endswith("-of"):
         return isinstance(normal, str) and label == f"{normal}-of"
-    from penman.models.amr import model
-
+    # Slow to import, and no record of the shared tasks needs it.
+    model = import_module("penman.models.amr").model
     return bool(model.is_role_inverted(f":{label}"))
 
 
 def _merge_categories(edges: list[Edge]) -> tuple[list[Edge], Attributes]:
-    """Make one edge of those with the same ends, and return how they were ordered if that says more."""
+    """Make one edge of those with the same ends; return also how they stood, if that is new."""
     merged: dict[Any, list[int]] = {}
     for place, edge in enumerate(edges):
         key = (edge.source, edge.target, edge.remote) if not edge.attributes else place
@@ -266,7 +266,7 @@ def _with_residues(graph: Graph, record: Json, items: list[Json]) -> Graph:
         node = nodes[place]
         nodes[place] = node._replace(attributes=node.attributes + residue(item, other))
     # Of the lists that have residues of their own, only their absence is left to say.
-    told = {key: [] for key in ("nodes", "edges") if isinstance(record.get(key), list)}
+    told: Json = {key: [] for key in ("nodes", "edges") if isinstance(record.get(key), list)}
     rest = residue({**record, **told}, {**written, "nodes": [], "edges": []})
     return Graph(
         graph.id,

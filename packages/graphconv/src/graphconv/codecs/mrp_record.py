@@ -36,6 +36,8 @@ RESIDUE = "mrp"
 KEYS = ("id", "flavor", "framework", "input", "tops", "nodes", "edges", PRIVATE)
 """The keys of a record that are not metadata."""
 
+_RESERVED = (RESIDUE, "pred")
+
 HAS_PROPERTIES = BILEXICAL | {"eds"}
 """The frameworks in which properties of nodes and attributes of edges are attributes here."""
 
@@ -94,11 +96,19 @@ def encode(graph: Graph) -> Json:
         "edges": edges,
     }
     private: Json = {"metadata": leftover} if leftover else {}
-    if mrp_text.tokens_of(record, graph.framework)[0] != graph.tokens:
+    if not _are_given_by(mrp_text.tokens_of(record, graph.framework)[0], graph.tokens):
         private["tokens"] = [token_to_json(token) for token in graph.tokens]
     if private:
         record[PRIVATE] = private
     return _with_residue(record, graph.extras)
+
+
+def _are_given_by(found: tuple[Token, ...], tokens: tuple[Token, ...]) -> bool:
+    """Say whether the tokens found are those of the graph, but for spans that it does not know."""
+    return len(found) == len(tokens) and all(
+        token in (other, other._replace(span=None))
+        for token, other in zip(tokens, found, strict=True)
+    )
 
 
 def residue(item: Json, written: Json) -> Attributes:
@@ -218,25 +228,7 @@ def _owned_constants(graph: Graph) -> dict[str, list[tuple[Edge, Node]]]:
 def _node_item(node: Node, context: _Context) -> Json:
     graph = context.graph
     item: Json = {"id": context.names[node.id]}
-    private: Json = {}
-    label, properties = node.label, list[tuple[str, Any]]()
-    attributes = tuple(pair for pair in node.attributes if pair[0] != RESIDUE)
-    if graph.framework in HAS_PROPERTIES:
-        properties = [(name, value) for name, value in attributes if name != "pred"]
-        attributes = () if node.id in context.sources else attributes
-        attributes = tuple(pair for pair in attributes if pair[0] == "pred")
-    if graph.framework in BILEXICAL and len(node.anchors) == 1:
-        label, more = token_properties(graph.tokens[node.anchors[0]])
-        properties = more + properties
-    if graph.framework == "ucca":
-        unit = attributes == unit_attributes(context.incoming.get(node.id))
-        attributes, private = ((), {}) if unit else ((), {"attributes": attributes})
-    if node.id in context.constants:
-        constants = context.constants[node.id]
-        properties = [(edge.label, unspell(constant.label or "")) for edge, constant in constants]
-        written = [[n.label, n.attributes, edge.attributes] for edge, n in constants]
-        if written != [[spell(value), (), ()] for _, value in properties]:
-            private["constants"] = written
+    label, properties = _properties(node, context)
     if label is not None:
         item["label"] = label
     if properties:
@@ -245,19 +237,51 @@ def _node_item(node: Node, context: _Context) -> Json:
     if node.anchors and context.spans:
         merge = graph.framework == "eds"
         item["anchors"] = mrp_text.anchors(node.anchors, context.spans, merge=merge)
-    if attributes:
-        private["attributes"] = attributes
-    if node.implicit != (
-        graph.framework == "ucca" and is_implicit(node, context.sources, graph.tops)
-    ):
-        private["implicit"] = node.implicit
-    if node.constant:
-        private["constant"] = True
-    if graph.framework == "ucca" and graph_id(item["id"], "ucca") != node.id:
-        private["id"] = node.id
+    private = _private(node, context, properties)
     if private:
         item[PRIVATE] = private
     return _with_residue(item, node.attributes)
+
+
+def _properties(node: Node, context: _Context) -> tuple[str | None, list[tuple[str, Any]]]:
+    """Return the label and the properties of a node."""
+    framework, tokens = context.graph.framework, context.graph.tokens
+    if node.id in context.constants:
+        constants = context.constants[node.id]
+        return node.label, [(edge.label, unspell(c.label or "")) for edge, c in constants]
+    if framework not in HAS_PROPERTIES:
+        return node.label, []
+    properties = [pair for pair in node.attributes if pair[0] not in _RESERVED]
+    if framework in BILEXICAL and len(node.anchors) == 1:
+        label, more = token_properties(tokens[node.anchors[0]])
+        return label, more + properties
+    return node.label, properties
+
+
+def _private(node: Node, context: _Context, properties: list[tuple[str, Any]]) -> Json:
+    """Return what MRP cannot say about a node."""
+    graph = context.graph
+    is_unit = graph.framework == "ucca"
+    private: Json = {}
+    attributes = tuple(pair for pair in node.attributes if pair[0] != RESIDUE)
+    usual = unit_attributes(context.incoming.get(node.id)) if is_unit else ()
+    if graph.framework in HAS_PROPERTIES:
+        # An edge says as much as PRED +.
+        wanted = () if node.id in context.sources else ("pred",)
+        attributes = tuple(pair for pair in attributes if pair[0] in wanted)
+    if attributes != usual:
+        private["attributes"] = attributes
+    constants = context.constants.get(node.id, [])
+    written = [[c.label, c.attributes, edge.attributes] for edge, c in constants]
+    if constants and written != [[spell(value), (), ()] for _, value in properties]:
+        private["constants"] = written
+    if node.implicit != (is_unit and is_implicit(node, context.sources, graph.tops)):
+        private["implicit"] = node.implicit
+    if node.constant:
+        private["constant"] = True
+    if is_unit and graph_id(context.names[node.id], "ucca") != node.id:
+        private["id"] = node.id
+    return private
 
 
 def token_properties(token: Token) -> tuple[str | None, list[tuple[str, Any]]]:

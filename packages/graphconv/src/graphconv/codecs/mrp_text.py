@@ -14,6 +14,7 @@ import re
 import unicodedata
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Sequence
+from itertools import pairwise
 from typing import Any
 
 from graphconv.codecs.arborescence import token_from_json
@@ -78,7 +79,7 @@ def cut(text: str, anchors: Collection[Span], whole: Collection[Span] = ()) -> t
     """Cut *text* at whitespace and anchors; the spans in *whole* may have whitespace inside."""
     cuts = sorted({0, len(text), *(end for span in anchors if span[0] < span[1] for end in span)})
     tokens = []
-    for start, end in zip(cuts, cuts[1:], strict=False):
+    for start, end in pairwise(cuts):
         if (start, end) in whole:
             tokens.append(Token(text[start:end], span=(start, end)))
             continue
@@ -100,7 +101,7 @@ def positions(anchors: Iterable[Span], spans: Sequence[Span]) -> tuple[int, ...]
 
 
 def anchors(tokens: Sequence[int], spans: Sequence[Span], *, merge: bool) -> list[dict[str, int]]:
-    """Return the anchors of the tokens at these positions; neighbors are one anchor with *merge*."""
+    """Return the anchors of the tokens at these positions; *merge* makes one of neighbors."""
     found: list[dict[str, int]] = []
     before = None
     for position in tokens:
@@ -122,7 +123,7 @@ def rebuild(tokens: Sequence[Token], text: str | None = None) -> tuple[str, list
     fits = len(spans) == len(tokens) and all(
         end - start == len(token.form) for (start, end), token in zip(spans, tokens, strict=True)
     )
-    if not fits or any(one[1] > two[0] for one, two in zip(spans, spans[1:], strict=False)):
+    if not fits or any(one[1] > two[0] for one, two in pairwise(spans)):
         plain = [token._replace(span=None) for token in tokens]
         joined = " ".join([token.form for token in tokens])
         return joined, _find(plain, joined) or []

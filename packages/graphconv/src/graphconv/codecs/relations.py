@@ -1,9 +1,11 @@
-r"""The bare relation sequence with its tokens, as JSON lines or TSV; what a model learns and predicts.
+r"""The bare relation sequence with its tokens, as JSON lines or TSV: what a model predicts.
 
 >>> from graphconv.arborescence import Row
 >>> tree = Arborescence("1", "dm", (Token("Go", "go", "VB"),), (Row("Go", 1, 0, "root", (0,)),))
->>> print(format(tree), end="")
-{"id": "1", "framework": "dm", "tokens": [["Go", "go", "VB"]], "relations": [["<root>", 0, "root", "Go", 1, 0]]}
+>>> line = format(tree)
+>>> print(line[:62], line[62:], sep="\n", end="")
+{"id": "1", "framework": "dm", "tokens": [["Go", "go", "VB"]],
+ "relations": [["<root>", 0, "root", "Go", 1, 0]]}
 >>> print(format_tsv(tree).expandtabs(10), end="")
 #id       1
 #framework          dm
@@ -13,8 +15,8 @@ r"""The bare relation sequence with its tokens, as JSON lines or TSV; what a mod
 >>> parse(Block(format(tree), "a.jsonl", 1)) == parse(Block(format_tsv(tree), "a.tsv", 1)) == tree
 True
 
-In TSV ``_`` is an absent value; ``\t``, ``\n``, ``\r``, ``\\``, ``\_`` (a value that is only ``_``) and
-``\#`` (at the start of a line) are escaped.
+In TSV ``_`` is an absent value; ``\t``, ``\n``, ``\r``, ``\\``, ``\_`` (a value that is only ``_``)
+and ``\#`` (at the start of a line) are escaped.
 """
 
 from __future__ import annotations
@@ -69,7 +71,7 @@ def blocks(lines: Iterable[str], filename: str) -> Iterator[Block]:
         yield block._replace(lineno=block.lineno + skipped)
 
 
-def parse(block: Block, framework: str | None = None) -> Arborescence:
+def parse(block: Block, framework: str | None = None) -> Arborescence:  # noqa: ARG001
     """Turn one record into an Arborescence with an empty side record."""
     with located(block):
         is_json = block.text.lstrip().startswith("{")
@@ -91,7 +93,7 @@ def parse(block: Block, framework: str | None = None) -> Arborescence:
         return tree
 
 
-def format(tree: Arborescence) -> str:
+def format(tree: Arborescence) -> str:  # noqa: A001 - the name that every codec has
     """Turn an Arborescence into one JSON line."""
     return dump(_record(tree))
 

@@ -10,7 +10,7 @@ pos, top, pred, frame (2015 only), and one argument column for each token with P
 >>> format(graph) == text
 True
 
-``_`` as lemma, pos or frame is None here. ``extras`` holds only how a file differs from a normal one:
+``_`` as lemma, pos or frame is None here. ``extras`` holds only how a file is unusual:
 ``format`` (``sdp2014``), ``header`` (the lines above the first sentence), ``head`` (the lines above
 the tokens), ``newline`` (of the token lines; all of them where they differ), ``unterminated`` (the
 file ends in the last token line) and ``tail`` (what follows the tokens).
@@ -134,7 +134,7 @@ def parse(block: Block, framework: str | None = None) -> Graph:
     )
 
 
-def format(graph: Graph) -> str:
+def format(graph: Graph) -> str:  # noqa: A001 - the name that every codec has
     """Turn a Graph into one sentence, without the header of the file."""
     return _format(graph, _version(graph))
 
@@ -284,7 +284,7 @@ def _shared(count: int) -> tuple[tuple[str, ...], tuple[Node, ...], tuple[Node, 
 
     A node is no more than that, so that all graphs share the same objects.
     """
-    global _cache
+    global _cache  # noqa: PLW0603 - grows to the longest sentence
     if count > len(_cache[0]):
         size = max(2 * count, 256)
         numbers = tuple(map(str, range(1, size + 1)))
