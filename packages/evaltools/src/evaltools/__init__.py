@@ -1,1 +1,1 @@
-"""Exact Smatch, SDP and UCCA scores."""
+"""Exact Smatch, SDP and UCCA scores that can be quoted."""

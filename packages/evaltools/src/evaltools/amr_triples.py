@@ -1,7 +1,8 @@
 """The triples that Smatch compares, by profile.
 
-A graph is a set of triples over its variables, which are numbers here; a constant is a string. So a
-duplicate triple counts once, and a triple whose *source* is a constant (``:polarity-of -``) is kept.
+A graph is a set of triples over its variables, which are numbers here; a constant is a string. So
+a duplicate triple counts once, and a triple whose *source* is a constant (``:polarity-of -``) is
+kept.
 
 >>> from graphconv.graph import Edge, Graph, Node
 >>> graph = Graph(

@@ -32,85 +32,87 @@ def assign(options: Options, n_columns: int) -> tuple[list[int], list[int], list
     >>> assign([[(0, 5), (1, 4)], [(0, 4)]], 2)
     ([1, 0], [4, 3], [1, 0])
     """
-    match = [FREE] * len(options)
-    owner = [FREE] * n_columns
-    row_price = [0] * len(options)
-    column_price = [0] * n_columns
-    for row, choices in enumerate(options):
+    made = _Assignment(options, n_columns)
+    for row in range(len(options)):
+        made.insert(row)
+    return made.match, made.row_price, made.column_price
+
+
+class _Assignment:
+    """The best assignment of the rows inserted so far (the Hungarian method, on sparse gains)."""
+
+    def __init__(self, options: Options, n_columns: int) -> None:
+        self.options = options
+        self.match = [FREE] * len(options)
+        self.owner = [FREE] * n_columns
+        self.row_price = [0] * len(options)
+        self.column_price = [0] * n_columns
+
+    def insert(self, row: int) -> None:
+        column_price, owner = self.column_price, self.owner
         best, best_column = 0, FREE
-        for column, gain in choices:
+        for column, gain in self.options[row]:
             net = gain - column_price[column]
             if net > best or (net == best and best and owner[best_column] != FREE):
                 best, best_column = net, column
-        row_price[row] = best
+        self.row_price[row] = best
         if best_column == FREE:
-            continue
+            return
         if owner[best_column] == FREE:
-            match[row] = best_column
+            self.match[row] = best_column
             owner[best_column] = row
         else:
-            _augment(options, row, match, owner, row_price, column_price)
-    return match, row_price, column_price
+            self.make_room(row)
 
+    def make_room(self, start: int) -> None:
+        """Find the cheapest chain of changes that ends with row *start* (Dijkstra on slacks).
 
-def _augment(
-    options: Options,
-    start: int,
-    match: list[int],
-    owner: list[int],
-    row_price: list[int],
-    column_price: list[int],
-) -> None:
-    """Find the cheapest chain of changes that makes room for row *start* (Dijkstra on slacks)."""
-    row_distance = {start: 0}
-    column_distance: dict[int, int] = {}
-    came_from: dict[int, int] = {}
-    done: set[int] = set()
-    heap: list[tuple[int, int]] = []
-    # The chain ends at a free column or where leaving a row without a column costs least.
-    limit, end_row, end_column = row_price[start], start, FREE
-    row = start
-    while True:
-        base = row_distance[row] + row_price[row]
-        for column, gain in options[row]:
-            distance = base + column_price[column] - gain
-            if distance < limit and distance < column_distance.get(column, limit):
-                column_distance[column] = distance
-                came_from[column] = row
-                heappush(heap, (distance, column))
-        column = FREE
-        while heap:
-            distance, candidate = heappop(heap)
-            if candidate not in done and distance < limit:
-                column = candidate
+        A chain ends at a free column, or with a row that is left without a column.
+        """
+        row_price, column_price, owner = self.row_price, self.column_price, self.owner
+        row_distance = {start: 0}
+        column_distance: dict[int, int] = {}
+        came_from: dict[int, int] = {}
+        heap: list[tuple[int, int]] = []
+        limit, end_row, end_column = row_price[start], start, FREE
+        row, done = start, set[int]()
+        while end_column == FREE:
+            base = row_distance[row] + row_price[row]
+            for column, gain in self.options[row]:
+                distance = base + column_price[column] - gain
+                if distance < column_distance.get(column, limit):
+                    column_distance[column] = distance
+                    came_from[column] = row
+                    heappush(heap, (distance, column))
+            while heap and heap[0][1] in done:
+                heappop(heap)
+            if not heap or heap[0][0] >= limit:
                 break
-        if column == FREE:
-            break
-        row = owner[column]
-        if row == FREE:
-            limit, end_column = distance, column
-            break
-        done.add(column)
-        row_distance[row] = distance
-        if distance + row_price[row] < limit:
-            limit, end_row = distance + row_price[row], row
-    for column in done:
-        if column_distance[column] < limit:
-            column_price[column] += limit - column_distance[column]
-    for row, distance in row_distance.items():
-        if distance < limit:
-            row_price[row] -= limit - distance
-    if end_column == FREE:
-        if end_row == start:
-            return
-        end_column = match[end_row]
-        match[end_row] = FREE
-    while True:
-        row = came_from[end_column]
-        match[row], end_column = end_column, match[row]
-        owner[match[row]] = row
-        if row == start:
-            return
+            distance, column = heappop(heap)
+            row = owner[column]
+            if row == FREE:
+                limit, end_column = distance, column
+                break
+            done.add(column)
+            row_distance[row] = distance
+            if distance + row_price[row] < limit:
+                limit, end_row = distance + row_price[row], row
+        for column in done:
+            column_price[column] += max(0, limit - column_distance[column])
+        for row, distance in row_distance.items():
+            row_price[row] -= max(0, limit - distance)
+        if end_column == FREE and end_row != start:
+            end_column, self.match[end_row] = self.match[end_row], FREE
+        self.shift_along(came_from, start, end_column)
+
+    def shift_along(self, came_from: dict[int, int], start: int, column: int) -> None:
+        """Give *column* to the row it was reached from, that row's column to the one before."""
+        while column != FREE:
+            row = came_from[column]
+            self.owner[column] = row
+            self.match[row], column = column, self.match[row]
+            if row == start:
+                return
 
 
 class Relaxation:
@@ -162,9 +164,9 @@ class Relaxation:
         """Drop the pairs that exclude this one."""
         row, column = self.problem.row[pair], self.problem.column[pair]
         for other, alive in enumerate(self.alive):
-            if alive and other != pair:
-                if self.problem.row[other] == row or self.problem.column[other] == column:
-                    self.drop(other)
+            same = self.problem.row[other] == row or self.problem.column[other] == column
+            if alive and same and other != pair:
+                self.drop(other)
 
     def doubtful(self) -> int | None:
         """Return the pair with rivals that promises most beyond what it really gains.

@@ -116,9 +116,7 @@ def _take(
             owner[left] = rival
 
 
-def _set(
-    problem: Problem, worth: list[int], assignment: list[int], row: int, column: int
-) -> None:
+def _set(problem: Problem, worth: list[int], assignment: list[int], row: int, column: int) -> None:
     for position, sign in ((assignment[row], -1), (column, 1)):
         pair = problem.pair_of[row].get(position)
         if pair is not None:

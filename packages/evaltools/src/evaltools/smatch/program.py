@@ -37,7 +37,7 @@ def maximize(
         return bound, None
     assignment = [FREE] * problem.n_rows
     for pair in pairs:
-        if result.x[number[pair]] > 0.5:  # noqa: PLR2004 - integral up to rounding
+        if result.x[number[pair]] > 0.5:
             assignment[problem.row[pair]] = problem.column[pair]
     return bound, assignment
 
@@ -62,7 +62,7 @@ def _model(
         columns += members
         values += [1] * len(members)
         limits.append(1)
-        if len(key) == 3:  # noqa: PLR2004 - partnerships around a pair: at most x, not 1
+        if len(key) == 3:  # partnerships around a pair: at most x, not 1
             columns.append(number[key[2]])
             values.append(-1)
             limits[-1] = 0
@@ -96,4 +96,4 @@ def _bound(result: Any, everything: int) -> int:
     bound = result.get("mip_dual_bound")
     if bound is None:
         bound = result.fun if result.status == 0 else -everything
-    return min(everything, floor(-bound + _EPSILON))
+    return min(everything, floor(_EPSILON - float(bound)))

@@ -1,8 +1,8 @@
 """The proved optimum: bounds and climbs first, then branch and bound, then HiGHS.
 
 Nearly every pair of real graphs is proved at the root: the climb from the bound's own assignment
-meets the bound. Where a gap stays, the search splits on one pair at a time; when that takes too many
-steps, an integer program over what is left decides.
+meets the bound. Where a gap stays, the search splits on one pair at a time; when that takes too
+many steps, an integer program over what is left decides.
 """
 
 from __future__ import annotations

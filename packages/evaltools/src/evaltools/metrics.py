@@ -1,0 +1,54 @@
+"""The three metrics by name, each imported when it is first used.
+
+>>> metric_of("psd")
+'sdp'
+>>> METRICS["smatch"].option_names
+('profile', 'fine_grained', 'restarts', 'seed', 'time_limit')
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any, NamedTuple
+
+from evaltools.counts import Statistics
+from evaltools.errors import EvaluationError
+from graphconv.graph import Graph
+
+
+class Metric(NamedTuple):
+    """A metric module, what it scores, and the options it takes."""
+
+    module: str
+    frameworks: tuple[str, ...]
+    option_names: tuple[str, ...] = ()
+
+    def pair_counts(self, gold: Graph, pred: Graph | None, options: dict[str, Any]) -> Statistics:
+        """Score one pair."""
+        statistics: Statistics = import_module(self.module).pair_counts(gold, pred, **options)
+        return statistics
+
+    def zero(self) -> Statistics:
+        """Return the score of nothing, to add others to."""
+        statistics: Statistics = import_module(self.module).ZERO
+        return statistics
+
+
+METRICS = {
+    "smatch": Metric(
+        "evaltools.smatch",
+        ("amr", "eds"),
+        ("profile", "fine_grained", "restarts", "seed", "time_limit"),
+    ),
+    "sdp": Metric("evaltools.sdp", ("dm", "pas", "psd")),
+    "ucca": Metric("evaltools.ucca", ("ucca",), ("normalize",)),
+}
+"""The metrics by name."""
+
+
+def metric_of(framework: str) -> str:
+    """Return the usual metric of a framework."""
+    for name, metric in METRICS.items():
+        if framework in metric.frameworks:
+            return name
+    raise EvaluationError(f"there is no metric for {framework} graphs")

@@ -1,0 +1,370 @@
+"""Read two files graph by graph, pair them, and score the pairs.
+
+Graphs are paired by id; where one side has no ids, by order. Files in the same order are scored in
+lock-step, so memory does not grow with them: only graphs whose counterpart has not come yet are
+held, and the small results of what comes after them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import chain, zip_longest
+from typing import Any, NamedTuple
+
+from evaltools.counts import Statistics
+from evaltools.errors import EvaluationError
+from evaltools.metrics import METRICS, metric_of
+from graphconv.codecs import Block
+from graphconv.errors import FormatError, GraphconvError
+from graphconv.graph import BILEXICAL, FRAMEWORKS, Graph, attribute
+from graphconv.io import MIXED_FORMATS, parse_block, read_blocks
+from graphconv.parallel import ordered_map
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """The score of one gold graph."""
+
+    index: int
+    """Its place in the gold file, from 0."""
+    id: str
+    statistics: Statistics
+    missing: bool = False
+    """Whether there is no prediction that could be scored."""
+
+
+class Plan(NamedTuple):
+    """What to compare, and how; it goes to every worker."""
+
+    gold_path: str
+    gold_format: str
+    pred_path: str
+    pred_format: str
+    metric: str
+    framework: str
+    options: dict[str, Any]
+    skip_invalid: bool
+    filtered: bool
+    """Whether gold graphs of other frameworks are passed over, not refused."""
+
+    def pair(self, gold: Graph, pred: Graph | None) -> Statistics:
+        """Score one pair."""
+        return METRICS[self.metric].pair_counts(gold, pred, self.options)
+
+
+class _Outcome(NamedTuple):
+    """What a worker found in two blocks: a scored pair, or what stands there."""
+
+    gold: Graph | str | None
+    """The graph, or only its id if it is scored."""
+    pred: Graph | GraphconvError | str | None
+    by_order: bool = False
+    statistics: Statistics | None = None
+    trouble: str = ""
+    """Why the prediction counts as empty."""
+    other_text: bool = False
+    """Whether the sentences differ."""
+
+
+class Evaluation:
+    """One comparison of two files: iterate over its results, then ask what was noticed."""
+
+    def __init__(
+        self,
+        gold: str,
+        pred: str,
+        *,
+        metric: str = "auto",
+        framework: str | None = None,
+        options: dict[str, Any] | None = None,
+        skip_invalid: bool = False,
+        jobs: int = 1,
+    ) -> None:
+        gold_format, gold_blocks = read_blocks(gold)
+        pred_format, pred_blocks = read_blocks(pred)
+        gold_first, self._gold_blocks = _peek(gold_format, gold_blocks, metric, framework)
+        pred_first, self._pred_blocks = _peek(pred_format, pred_blocks, metric, framework)
+        target = framework or _framework(gold_format, gold_first, pred_first)
+        self.plan = Plan(
+            gold,
+            gold_format,
+            pred,
+            pred_format,
+            metric_of(target) if metric == "auto" else metric,
+            target,
+            options or {},
+            skip_invalid,
+            filtered=framework is not None or metric != "auto",
+        )
+        if target not in METRICS[self.plan.metric].frameworks:
+            known = ", ".join(METRICS[self.plan.metric].frameworks)
+            message = f"{self.plan.metric} scores {known}, not {target}"
+            raise EvaluationError(message, filename=gold)
+        found = _framework(pred_format, pred_first, target)
+        if pred_format not in MIXED_FORMATS and found != target:
+            message = f"the prediction is {found} but gold ({gold}) is {target}"
+            raise EvaluationError(message, filename=pred)
+        self.jobs = jobs
+        self.by_order = False
+        """Whether graphs are paired by order, because one side has no ids."""
+        self.missing: list[str] = []
+        """The ids of gold graphs that count as not found."""
+        self.extra: list[str] = []
+        """The ids of predictions without a gold graph."""
+        self.broken: list[str] = []
+        """What is wrong with the predictions that count as empty."""
+        self.other_texts: list[str] = []
+        """The ids of pairs, made by order, whose sentences differ."""
+
+    def __iter__(self) -> Iterator[Result]:
+        """Yield the results in the order of the gold file."""
+        held: dict[int, Result] = {}
+        following = 0
+        for result in self._results():
+            held[result.index] = result
+            while following in held:
+                yield held.pop(following)
+                following += 1
+
+    def _results(self) -> Iterator[Result]:
+        blocks = zip_longest(self._gold_blocks, self._pred_blocks)
+        outcomes = ordered_map(_Worker(self.plan), blocks, self.jobs)
+        first = next(outcomes, None)
+        while first and first.gold is None and not isinstance(first.pred, Graph):
+            # Of another framework, or broken: it does not tell whether there are ids.
+            self._refuse_or_note(first)
+            first = next(outcomes, None)
+        if first is None:
+            message = f"there is no {self.plan.framework} graph"
+            raise EvaluationError(message, filename=self.plan.gold_path)
+        self.by_order = first.by_order
+        pair = self._by_order if self.by_order else self._by_id
+        yield from pair(chain([first], outcomes))
+
+    def _by_order(self, outcomes: Iterable[_Outcome]) -> Iterator[Result]:
+        for index, outcome in enumerate(outcomes):
+            gold, pred = outcome.gold, outcome.pred
+            if gold is None or pred is None:
+                counts = self._count_rest(index, outcome, outcomes)
+                message = (
+                    f"{counts[1]} graphs, but {counts[0]} in {self.plan.gold_path}; without ids "
+                    "they are paired by order, so the numbers must be equal"
+                )
+                raise EvaluationError(message, filename=self.plan.pred_path)
+            self._refuse_or_note(outcome)
+            if outcome.statistics is not None:
+                if outcome.other_text:
+                    self.other_texts.append(str(gold))
+                if outcome.trouble:
+                    self.missing.append(str(gold))
+                yield Result(index, str(gold), outcome.statistics, bool(outcome.trouble))
+            elif isinstance(gold, Graph):
+                yield self._without_prediction(index, gold)
+
+    def _by_id(self, outcomes: Iterable[_Outcome]) -> Iterator[Result]:
+        golds: dict[str, tuple[int, Graph]] = {}
+        preds: dict[str, Graph] = {}
+        seen: tuple[set[str], set[str]] = set(), set()
+        n_gold = n_matched = 0
+        for outcome in outcomes:
+            self._refuse_or_note(outcome)
+            self._check_ids(outcome, seen)
+            gold, pred, statistics = outcome.gold, outcome.pred, outcome.statistics
+            if gold is not None:
+                if statistics is not None:
+                    n_matched += 1
+                    if outcome.trouble:
+                        self.missing.append(str(gold))
+                    yield Result(n_gold, str(gold), statistics, bool(outcome.trouble))
+                elif isinstance(gold, Graph):
+                    golds[gold.id] = n_gold, gold
+                n_gold += 1
+            if isinstance(pred, Graph):
+                preds[pred.id] = pred
+            for graph_id in {g.id for g in (gold, pred) if isinstance(g, Graph)}:
+                if graph_id in golds and graph_id in preds:
+                    n_matched += 1
+                    yield self._scored(*golds.pop(graph_id), preds.pop(graph_id))
+        if not n_matched and preds and golds:
+            message = (
+                f"no prediction has the id of a gold graph: the first ids are "
+                f"{next(iter(preds))!r} and, in {self.plan.gold_path}, {next(iter(golds))!r}"
+            )
+            raise EvaluationError(message, filename=self.plan.pred_path)
+        self.extra += preds
+        for index, gold in golds.values():
+            yield self._without_prediction(index, gold)
+
+    def _scored(self, index: int, gold: Graph, pred: Graph) -> Result:
+        statistics, trouble = _score(self.plan, gold, pred)
+        if trouble:
+            self.broken.append(trouble)
+            self.missing.append(gold.id)
+        return Result(index, gold.id, statistics, bool(trouble))
+
+    def _without_prediction(self, index: int, gold: Graph) -> Result:
+        self.missing.append(gold.id)
+        return Result(index, gold.id, self.plan.pair(gold, None), missing=True)
+
+    def _refuse_or_note(self, outcome: _Outcome) -> None:
+        if isinstance(outcome.pred, GraphconvError):
+            if not self.plan.skip_invalid:
+                raise outcome.pred
+            self.broken.append(str(outcome.pred))
+        if outcome.trouble:
+            self.broken.append(outcome.trouble)
+
+    def _check_ids(self, outcome: _Outcome, seen: tuple[set[str], set[str]]) -> None:
+        paths = self.plan.gold_path, self.plan.pred_path
+        for item, known, path in zip((outcome.gold, outcome.pred), seen, paths, strict=True):
+            if item is None or isinstance(item, GraphconvError):
+                continue
+            graph_id = item.id if isinstance(item, Graph) else item
+            if outcome.by_order or (isinstance(item, Graph) and _anonymous(item)):
+                message = f"graph {graph_id} has no id, but others have one"
+                raise EvaluationError(message, filename=path)
+            if graph_id in known:
+                raise EvaluationError(f"two graphs have the id {graph_id!r}", filename=path)
+            known.add(graph_id)
+
+    def _count_rest(
+        self, index: int, outcome: _Outcome, rest: Iterable[_Outcome]
+    ) -> tuple[int, int]:
+        golds = preds = index
+        for gold, pred, *_ in chain([outcome], rest):
+            golds += gold is not None
+            preds += pred is not None
+        return golds, preds
+
+
+class _Worker:
+    """Parse two blocks and score them if they are a pair; picklable."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+
+    def __call__(self, blocks: tuple[Block | None, Block | None]) -> _Outcome:
+        plan = self.plan
+        gold = blocks[0] and self._gold(blocks[0])
+        pred = blocks[1] and self._pred(blocks[1])
+        by_order = any(isinstance(g, Graph) and _anonymous(g) for g in (gold, pred))
+        if gold is None or not isinstance(pred, Graph) or not (by_order or gold.id == pred.id):
+            return _Outcome(gold, pred, by_order)
+        statistics, trouble = _score(plan, gold, pred)
+        other_text = by_order and plan.framework == "amr" and _letters(gold) != _letters(pred)
+        return _Outcome(gold.id, pred.id, by_order, statistics, trouble, other_text)
+
+    def _gold(self, block: Block) -> Graph | None:
+        plan = self.plan
+        graph = load(plan.gold_format, block, plan.framework)
+        if graph.framework == plan.framework:
+            return graph
+        if plan.filtered:
+            return None
+        message = (
+            f"{plan.framework} and {graph.framework} graphs in one file: "
+            "choose one with --framework"
+        )
+        raise EvaluationError(message, filename=plan.gold_path)
+
+    def _pred(self, block: Block) -> Graph | GraphconvError | None:
+        try:
+            graph = load(self.plan.pred_format, block, self.plan.framework)
+        except GraphconvError as error:
+            return error
+        return graph if graph.framework == self.plan.framework else None
+
+
+def load(name: str, block: Block, framework: str | None) -> Graph:
+    """Parse a block; *framework* is what an SDP file holds, which does not say so itself."""
+    graph = parse_block(name, block, framework if name == "sdp" else None)
+    ids = [value for key, value in graph.metadata if key == "id"]
+    if len(ids) > 1:
+        message = f"a graph with the ids {ids[0]!r} and {ids[1]!r}: one of the graphs is missing"
+        raise FormatError(message, filename=block.filename, lineno=block.lineno)
+    return graph
+
+
+def _score(plan: Plan, gold: Graph, pred: Graph) -> tuple[Statistics, str]:
+    """Score a pair; if that is impossible and may be, return why the prediction is empty."""
+    try:
+        return plan.pair(gold, pred), ""
+    except GraphconvError as error:
+        message = str(error)
+        if not plan.skip_invalid:
+            raise EvaluationError(message, filename=plan.pred_path) from error
+        return plan.pair(gold, None), f"{plan.pred_path}: {message}"
+
+
+def _peek(
+    name: str, blocks: Iterator[Block], metric: str, framework: str | None
+) -> tuple[str | None, Iterator[Block]]:
+    """Return the first framework in a file that tells it graph by graph, and all its blocks."""
+    if name not in MIXED_FORMATS:
+        return None, blocks
+    known = METRICS[metric].frameworks if metric in METRICS else FRAMEWORKS
+    wanted = (framework,) if framework else known
+    read: list[Block] = []
+    for block in blocks:
+        read.append(block)
+        try:
+            found = load(name, block, None).framework
+        except GraphconvError:
+            continue
+        if found in wanted:
+            return found, chain(read, blocks)
+    return None, iter(read)
+
+
+def _framework(name: str, first: str | None, other: str | None) -> str:
+    """Return the framework of a file; for SDP, which does not say it, that of the other file."""
+    if name == "sdp":
+        return other if other in BILEXICAL else "dm"
+    return first or {"amr": "amr", "ucca": "ucca"}.get(name) or other or "amr"
+
+
+def _anonymous(graph: Graph) -> bool:
+    return bool(attribute(graph.extras, "anonymous"))
+
+
+def _letters(graph: Graph) -> str:
+    return "".join(filter(str.isalnum, "".join(token.form for token in graph.tokens))).casefold()
+
+
+def graphs_of(evaluation: Evaluation, results: list[Result]) -> list[tuple[Graph, Graph]]:
+    """Read both files again and return the graphs of some results; a missing one is empty."""
+    plan = evaluation.plan
+    wanted = {result.index for result in results}
+    golds: dict[int, Graph] = {}
+    for index, graph in enumerate(_again(plan, plan.gold_path, plan.gold_format)):
+        if index in wanted and graph is not None:
+            golds[index] = graph
+    by_order = {index: index for index in golds} if evaluation.by_order else None
+    ids = {graph.id: index for index, graph in golds.items()}
+    preds: dict[int, Graph] = {}
+    for index, graph in enumerate(_again(plan, plan.pred_path, plan.pred_format)):
+        place = None if graph is None else by_order.get(index) if by_order else ids.get(graph.id)
+        if graph is not None and place is not None:
+            preds[place] = graph
+    return [
+        (
+            golds[r.index],
+            Graph(r.id, plan.framework, golds[r.index].tokens)
+            if r.missing or r.index not in preds
+            else preds[r.index],
+        )
+        for r in results
+    ]
+
+
+def _again(plan: Plan, path: str, name: str) -> Iterator[Graph | None]:
+    """Yield the graphs of a file; None stands for one that was broken."""
+    for block in read_blocks(path, format=name)[1]:
+        try:
+            graph = load(name, block, plan.framework)
+        except GraphconvError:
+            yield None
+        else:
+            if graph.framework == plan.framework:
+                yield graph

@@ -1,0 +1,54 @@
+"""What makes a score quotable: metric, profile, options, version, and the hashes of both inputs."""
+
+from __future__ import annotations
+
+import hashlib
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+
+def signature(
+    metric: str, options: dict[str, Any], certified: bool, gold: str, pred: str
+) -> dict[str, Any]:
+    """Return the signature of a score, for the JSON report."""
+    return {
+        "metric": metric,
+        "profile": options.get("profile"),
+        "options": {name: value for name, value in options.items() if name != "profile"},
+        "version": version("arbora-evaltools"),
+        "certified": certified,
+        "sha256": {"gold": sha256(gold), "pred": sha256(pred)},
+    }
+
+
+def one_line(parts: dict[str, Any]) -> str:
+    """Return a signature as one line, for the table.
+
+    >>> one_line({"metric": "sdp", "profile": None, "options": {}, "version": "0.1.0",
+    ...           "certified": True, "sha256": {"gold": "ab" * 32, "pred": "cd" * 32}})
+    'sdp|v:0.1.0|certified:yes|gold:abababababab|pred:cdcdcdcdcdcd'
+    """
+    fields = [parts["metric"]]
+    if parts["profile"]:
+        fields.append(f"profile:{parts['profile']}")
+    fields += [f"{name}:{_shown(value)}" for name, value in parts["options"].items()]
+    fields += [f"v:{parts['version']}", f"certified:{_shown(parts['certified'])}"]
+    fields += [f"{side}:{digest[:12]}" for side, digest in parts["sha256"].items()]
+    return "|".join(fields)
+
+
+def sha256(path: str) -> str:
+    """Return the hash of a file, or of the names and contents of the files in a folder."""
+    place = Path(path)
+    if not place.is_dir():
+        with place.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    digest = hashlib.sha256()
+    for file_path in sorted(p for p in place.iterdir() if p.is_file()):
+        digest.update(file_path.name.encode() + b"\0" + bytes.fromhex(sha256(str(file_path))))
+    return digest.hexdigest()
+
+
+def _shown(value: object) -> str:
+    return ("no", "yes")[value] if isinstance(value, bool) else str(value)
