@@ -85,6 +85,8 @@ _AMBIGUOUS = frozenset(
     "no max min sat sun mar may fig al co sp ed op est fr gen mon wed dist".split()
 )
 
+_NATIONS = frozenset({"u.s", "u.k", "u.n"})
+
 _CLOSERS = "\"'”’»)]}›」』】）"
 _TERMINATOR = re.compile(
     rf"([.!?…‽؟۔।॥]+)(['\"”’»)\]}}›]*)(?=[{_SEPARATOR}]|$)|[。！？｡]+[”’」』）]*"
@@ -267,20 +269,26 @@ def _ends_sentence(text: str, match: re.Match[str]) -> bool:
     while left > 0 and left > match.start() - 30 and not text[left - 1].isspace():
         left -= 1
     word = text[left : match.start()].lstrip("\"'“‘«([{")
-    following = re.match(r"[^\W\d_]+", after)
-    starts = following is not None and following.group() in _STARTERS
+    numbered = word.isdigit() and left == 0  # "1. First item"
+    return not numbered and ends_sentence(word, after)
+
+
+def ends_sentence(word: str, following: str) -> bool:
+    """Say whether a period between a word and what follows, with a capital or a digit, ends a sentence.
+
+    >>> ends_sentence("Mr", "Li"), ends_sentence("etc", "The"), ends_sentence("No", "2")
+    (False, True, False)
+    """
     folded = word.lower()
+    first = re.match(r"[^\W\d_]+", following)
+    starts = first is not None and first.group() in _STARTERS
     if len(word) == 1 and word.isupper() and word != "I":
         return False
-    if word.isdigit() and left == 0:  # "1. First item"
-        return False
-    if folded in _TITLES and folded not in _AMBIGUOUS:
-        return folded in ("u.s", "u.k", "u.n") and starts
-    if folded in _ABBREVIATIONS and folded not in _AMBIGUOUS or _initials(word):
+    if folded in _AMBIGUOUS or word.isdigit():
+        return not following[:1].isdigit()
+    if folded in _NATIONS or folded in _ABBREVIATIONS - _TITLES or _initials(word):
         return starts
-    if folded in _AMBIGUOUS:
-        return not after[0].isdigit()
-    return True
+    return folded not in _TITLES
 
 
 def _initials(word: str) -> bool:
