@@ -26,13 +26,14 @@ from graphconv.arborescence import Arborescence, relations
 from graphconv.codecs import Block, arborescence
 from graphconv.conversion import from_relations, to_arborescence, to_graph
 from graphconv.errors import GraphconvError
-from graphconv.graph import Graph, Node
+from graphconv.graph import BILEXICAL, Graph, Node
 from graphconv.pipeline import Input
 
 SAMPLE = Path(__file__).parent / "sample"
 """A folder with a few graphs of each framework, for trying things out."""
 
 
+_WORDS_ARE_NODES = BILEXICAL | {"ucca"}
 _KEPT_BYTE_FOR_BYTE = frozenset({"sdp"})
 
 
@@ -98,16 +99,18 @@ def isomorphic(graph: Graph, bare: Graph, ids: Iterable[str]) -> bool:
     """Say whether *bare* is *graph* up to node ids; *ids* are those of the nodes of *bare*."""
     name = dict(zip((node.id for node in bare.nodes), ids, strict=True))
     return (
-        Counter(_core(node, node.id) for node in graph.nodes)
-        == Counter(_core(node, name[node.id]) for node in bare.nodes)
+        Counter(_core(node, node.id, graph.framework) for node in graph.nodes)
+        == Counter(_core(node, name[node.id], graph.framework) for node in bare.nodes)
         and Counter(edge[:4] for edge in graph.edges)
         == Counter((name[s], name[t], *rest) for s, t, *rest, _ in bare.edges)
         and set(graph.tops) == {name[top] for top in bare.tops}
     )
 
 
-def _core(node: Node, node_id: str) -> tuple[object, ...]:
-    return (node_id, node.label, tuple(sorted(node.anchors)), node.constant, node.implicit)
+def _core(node: Node, node_id: str, framework: str) -> tuple[object, ...]:
+    """Return what the relations say about a node; AMR's and EDS's nodes are not words there."""
+    anchors = sorted(node.anchors) if framework in _WORDS_ARE_NODES else ()
+    return (node_id, node.label, tuple(anchors), node.constant, node.implicit)
 
 
 def _back_to_graph(graph: Graph, tree: Arborescence) -> bool:

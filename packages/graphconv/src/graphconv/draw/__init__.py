@@ -81,7 +81,7 @@ def svg(
 
 def html(graph: Graph, *, tree: Arborescence | None = None) -> str:
     """Return a page with the picture of *graph*, and of *tree* if given."""
-    figures = [("graph", svg(graph))]
+    figures = [("graph", svg(graph, title=""))]
     if tree is not None:
         figures.append(("arborescence", canvas.document(draw_rows(tree), "arborescence")))
     return page(f"{graph.id} · {graph.framework}", figures)
@@ -96,16 +96,15 @@ def page(title: str, figures: Iterable[tuple[str, str]]) -> str:
     return _PAGE.format(title=escape(title), figures=shown)
 
 
-def png(picture: str, *, scale: float = 2.0) -> bytes:
-    """Return an SVG *picture* as PNG; needs the package ``cairosvg``."""
+def png(picture: str, *, scale: int = 2) -> bytes:
+    """Return an SVG *picture* as PNG; needs the package ``resvg-py``."""
     try:
-        import cairosvg  # noqa: PLC0415 - an optional dependency
-    except (ImportError, OSError) as error:  # OSError: the cairo library itself is missing
+        import resvg_py  # noqa: PLC0415 - an optional dependency
+    except ImportError as error:
         raise GraphconvError(
-            "PNG needs the package cairosvg and the cairo library: "
-            "pip install 'arbora-graphconv[png]', or draw SVG"
+            "PNG needs one more package: pip install resvg-py (or draw SVG)"
         ) from error
-    return bytes(cairosvg.svg2png(bytestring=picture.encode(), scale=scale))
+    return bytes(resvg_py.svg_to_bytes(svg_string=picture, zoom=scale))
 
 
 def save(graph: Graph, path: str | os.PathLike[str]) -> None:
