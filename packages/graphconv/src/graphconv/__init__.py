@@ -1,9 +1,24 @@
-"""Lossless AMR, SDP and UCCA <-> arborescence conversion."""
+"""Lossless AMR, SDP and UCCA <-> arborescence conversion.
+
+>>> from graphconv import Edge, Graph, Node, relations, to_arborescence, to_graph
+>>> graph = Graph(
+...     "1", "amr",
+...     nodes=(Node("b", "bark-01"), Node("d", "dog")),
+...     edges=(Edge("b", "d", "ARG0"),),
+...     tops=("b",),
+... )
+>>> tree = to_arborescence(graph)
+>>> [tuple(relation[:5]) for relation in relations(tree)]
+[('<root>', 0, 'root', 'bark-01', 1), ('bark-01', 1, 'ARG0', 'dog', 2)]
+>>> to_graph(tree) == graph
+True
+"""
 
 from graphconv.arborescence import Arborescence, Relation, Row, relations
 from graphconv.conversion import from_relations, linkage_units, to_arborescence, to_graph
 from graphconv.errors import ConversionError, FormatError, GraphconvError
 from graphconv.graph import Edge, Graph, Node, Token
+from graphconv.io import read, write
 
 __all__ = [
     "Arborescence",
@@ -18,7 +33,9 @@ __all__ = [
     "Token",
     "from_relations",
     "linkage_units",
+    "read",
     "relations",
     "to_arborescence",
     "to_graph",
+    "write",
 ]

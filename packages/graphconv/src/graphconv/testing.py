@@ -1,0 +1,251 @@
+"""Hypothesis strategies for valid graphs of every framework, odd ones above all.
+
+>>> from hypothesis import find
+>>> find(graphs("dm"), lambda graph: len(graph.tops) > 1).tops
+('1', '2')
+
+All graphs are small. What real treebanks contain, and worse, is reachable: no top and several,
+cycles, self-loops, parallel edges, unconnected parts, labels that look like our own names, and for
+UCCA implicit, linkage, detached and discontiguous units, several parents, and edges straight to
+terminals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any
+
+from hypothesis import strategies as st
+from hypothesis.strategies import DrawFn, SearchStrategy  # noqa: TC002 - types, but of this module's API
+
+from graphconv.arborescence import Arborescence
+from graphconv.conversion import to_arborescence
+from graphconv.graph import (
+    BILEXICAL,
+    Attributes,
+    Edge,
+    Graph,
+    Node,
+    Token,
+    join_categories,
+)
+
+# Labels that look like names or marks of the conversion, with and without the escape.
+_ODD = (
+    *("null", "top", "root", "phrase", "Terminal", "null-Terminal", "<virtual>", "ROOT", "UNIT"),
+    *("-of", "mod-of", "consist-of", "ARG0-of", "x-of-of", "x-of=", "null=", "null==", "=", "=="),
+    *("A*", "A~", "A^", "A!", "A!=", "A*=", "*", "~", "^", "!", "\\", "\\=", "_", "", " ", '"q"'),
+)
+_ROLES = ("ARG0", "ARG1", "ARG10", "ARG2", "op2", "op10", "mod", "polarity", "location")
+_CATEGORIES = ("A", "P", "S", "D", "C", "E", "H", "L", "U", "F", "LA", "LR")
+_CONCEPTS = ("boy", "want-01", "go-02", "imperative", "5", "-")
+_CONSTANTS = ("-", "5", '"Obama"', "imperative", "boy")
+_VALUES: tuple[Any, ...] = (
+    *("x", "", 1, -0.5, True, None, (), (1, ("a", None)), [1, ("b",)], {"list": [()], "dict": {}}),
+)
+_TOKENS = (
+    *(Token("the", "the", "DT"), Token("the"), Token("Cat", "cat", "NN", (4, 7)), Token("日本")),
+    *(Token("=", None, "SYM"), Token("!", "", "", None, (("frame", "v:e-i"), ("ner", None)))),
+    *(Token("<virtual>"), Token("ö", "null", "-of", (0, 0), (("shape", ("x", ("y",))),))),
+)
+
+
+def graphs(framework: str) -> SearchStrategy[Graph]:
+    """Return a strategy for valid graphs of *framework*."""
+    return _STRATEGIES[framework](framework)
+
+
+def arborescences(framework: str) -> SearchStrategy[Arborescence]:
+    """Return a strategy for everything that :func:`to_arborescence` can produce."""
+    return graphs(framework).map(to_arborescence)
+
+
+@cache  # hypothesis looks at a strategy once, which takes longer than drawing from it
+def names(*usual: str) -> SearchStrategy[str]:
+    """Return a strategy for labels: usual ones, odd ones, any text."""
+    return st.one_of(st.sampled_from(usual), st.sampled_from(_ODD), st.text(max_size=4))
+
+
+@cache
+def attributes(*usual: str) -> SearchStrategy[Attributes]:
+    """Return a strategy for pairs of names and whatever JSON can hold."""
+    pair = st.tuples(st.sampled_from(usual), st.sampled_from(_VALUES))
+    return st.one_of(st.just(()), pair.map(lambda one: (one,)), st.tuples(pair, pair))
+
+
+@cache
+def tokens(max_size: int = 6) -> SearchStrategy[tuple[Token, ...]]:
+    """Return a strategy for sentences, with repeated words and words that look like labels."""
+    return st.lists(st.sampled_from(_TOKENS), max_size=max_size).map(tuple)
+
+
+@st.composite
+def _concept_graphs(draw: DrawFn, framework: str) -> Graph:
+    """AMR and EDS: any number of concepts and constants, any edges between them."""
+    words = draw(tokens())
+    nodes: list[Node] = []
+    for i in range(draw(st.integers(0, 6))):
+        constant = framework == "amr" and draw(st.booleans())
+        label = draw(names(*_CONSTANTS) if constant else st.none() | names(*_CONCEPTS))
+        name = f":{sum(node.constant for node in nodes)}" if constant else f"v{i}"
+        anchors = draw(_positions(len(words))) if framework == "eds" else ()
+        extra = draw(attributes("alignment"))
+        nodes.append(Node(name, label, anchors, constant, False, extra))
+    # The attribute that says which edges were written inverted: on some, or on none at all.
+    flags: SearchStrategy[Attributes] = st.just(())
+    if framework == "amr" and draw(st.booleans()):
+        flags = st.sampled_from(
+            ((), (("inverted", True),), (("alignment", "e.1"), ("inverted", True)))
+        )
+    edges = draw(_edges(nodes, names(*_ROLES), flags)) if nodes else ()
+    return _finished(draw, framework, words, nodes, edges)
+
+
+@st.composite
+def _token_graphs(draw: DrawFn, framework: str) -> Graph:
+    """DM, PAS and PSD: some of the tokens, any edges between them."""
+    words = draw(tokens())
+    positions = draw(_positions(len(words)))
+    if draw(st.booleans()):
+        positions = tuple(sorted(positions))
+    shift = draw(st.sampled_from((1, 0, -100)))
+    nodes = [
+        Node(str(p + shift), None, (p,), attributes=draw(attributes("pred", "label")))
+        for p in positions
+    ]
+    flags = attributes("note")
+    edges = draw(_edges(nodes, names(*_ROLES), flags)) if nodes else ()
+    if draw(st.booleans()):
+        sources = {edge.source for edge in edges}
+        nodes = [n._replace(attributes=(("pred", "+"),)) if n.id in sources else n for n in nodes]
+    return _finished(draw, framework, words, nodes, edges)
+
+
+@st.composite
+def _unit_graphs(draw: DrawFn, framework: str) -> Graph:
+    """UCCA: a root, units below earlier ones, detached units, remote edges and linkage."""
+    words = draw(tokens())
+    ids = draw(_unit_ids(draw(st.integers(1, 7))))
+    anchors: dict[str, list[int]] = {unit: [] for unit in ids}
+    for position in range(len(words)):
+        owner = draw(st.none() | st.sampled_from(ids))
+        if owner is not None:
+            anchors[owner].append(position)
+    kinds = st.sampled_from(((), (), (("type", "PNCT"),), (("type", "LKG"),), (("note", "x"),)))
+    nodes = []
+    for unit, own in anchors.items():
+        order = tuple(draw(st.permutations(own))) if draw(st.booleans()) else tuple(own)
+        nodes.append(Node(unit, None, order, implicit=draw(st.booleans()), attributes=draw(kinds)))
+    nodes, targets = draw(_with_terminals(nodes, words))
+    edges = draw(_unit_edges(ids, targets))
+    if draw(st.booleans()):
+        nodes = draw(st.permutations(nodes))
+    graph = _finished(draw, framework, words, nodes, edges)
+    return graph if draw(st.integers(0, 3)) == 0 else _with_top(graph, ids[0])
+
+
+@st.composite
+def _unit_ids(draw: DrawFn, count: int) -> list[str]:
+    """UCCA ids whose numeric order is any, in the form of XML files or of MRP."""
+    numbers = draw(st.permutations(range(1, count + 1)))
+    form = draw(st.sampled_from(("1.{}", "1.{}0", "{}", "n{}")))
+    return [form.format(number) for number in numbers]
+
+
+@st.composite
+def _with_terminals(
+    draw: DrawFn, nodes: list[Node], words: Sequence[Token]
+) -> tuple[list[Node], list[str]]:
+    """Add terminals that are nodes, and list the ids that an edge may lead to."""
+    terminals = [
+        Node(f"0.{position + 1}", None, (position,), attributes=(("terminal", True),))
+        for position in draw(_positions(len(words)).map(lambda positions: positions[:2]))
+        if draw(st.booleans())
+    ]
+    return [*nodes, *terminals], [terminal.id for terminal in terminals]
+
+
+@st.composite
+def _unit_edges(draw: DrawFn, units: list[str], terminals: list[str]) -> tuple[Edge, ...]:
+    """Edges that are not remote lead from earlier to later units; remote ones anywhere."""
+    everything = [*units, *terminals]
+    category = names(*_CATEGORIES)
+    label = category | st.lists(category, min_size=1, max_size=2).map(tuple).map(join_categories)
+    edges = []
+    for i, target in enumerate(everything[1:], start=1):
+        above = units[: min(i, len(units))]
+        for _ in range(draw(st.integers(0, 2))):
+            edges.append(Edge(draw(st.sampled_from(above)), target, draw(label)))
+    for _ in range(draw(st.integers(0, 3))):
+        ends = draw(st.sampled_from(units)), draw(st.sampled_from(everything))
+        edges.append(Edge(*ends, draw(label), remote=True))
+    noted = attributes("note")
+    edges = [edge._replace(attributes=draw(noted)) for edge in edges]
+    return tuple(draw(st.permutations(edges)) if draw(st.booleans()) else edges)
+
+
+@st.composite
+def _edges(
+    draw: DrawFn,
+    nodes: Sequence[Node],
+    labels: SearchStrategy[str],
+    flags: SearchStrategy[Attributes],
+) -> tuple[Edge, ...]:
+    ids = [node.id for node in nodes]
+    ends: list[tuple[str, str]] = []
+    if draw(st.booleans()):
+        # Connected: every node but the first has an edge from or to an earlier one.
+        for i, node_id in enumerate(ids[1:], start=1):
+            pair = (ids[draw(st.integers(0, i - 1))], node_id)
+            ends.append(pair if draw(st.booleans()) else (pair[1], pair[0]))
+    any_node = st.sampled_from(ids)
+    ends += draw(st.lists(st.tuples(any_node, any_node), max_size=5))
+    return tuple(Edge(*pair, draw(labels), attributes=draw(flags)) for pair in ends)
+
+
+@cache
+def _positions(count: int) -> SearchStrategy[tuple[int, ...]]:
+    if not count:
+        return st.just(())
+    return st.lists(st.integers(0, count - 1), unique=True).map(tuple)
+
+
+def _finished(
+    draw: DrawFn, framework: str, words: tuple[Token, ...], nodes: list[Node], edges: Sequence[Edge]
+) -> Graph:
+    tops: tuple[str, ...] = ()
+    if nodes:
+        ids = st.sampled_from([node.id for node in nodes])
+        tops = tuple(draw(st.one_of(ids.map(lambda top: [top]), st.lists(ids, unique=True))))
+    return Graph(
+        draw(st.sampled_from(("1", "x y", ""))),
+        framework,
+        words,
+        tuple(nodes),
+        tuple(edges),
+        tops,
+        draw(attributes("snt", "time")),
+        draw(attributes("format", "comments")),
+    )
+
+
+def _with_top(graph: Graph, top: str) -> Graph:
+    return Graph(
+        graph.id,
+        graph.framework,
+        graph.tokens,
+        graph.nodes,
+        graph.edges,
+        (top,),
+        graph.metadata,
+        graph.extras,
+    )
+
+
+_STRATEGIES: dict[str, Callable[[str], SearchStrategy[Graph]]] = {
+    "amr": _concept_graphs,
+    "eds": _concept_graphs,
+    **dict.fromkeys(sorted(BILEXICAL), _token_graphs),
+    "ucca": _unit_graphs,
+}
