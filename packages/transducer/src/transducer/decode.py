@@ -272,7 +272,10 @@ class _Search:
         offer_vectors = model.node_embedding.join(vectors, encoded.states.repeat(1, ways, 1))
         leaf = torch.zeros(sentences, ways * width, dtype=torch.bool)
         for row, item in enumerate(items):
-            own = [row_kind(self.rules.task, x, "", is_word=self.rules.task != "amr") for x in item.offer_labels]
+            own = [
+                row_kind(self.rules.task, x, "", is_word=self.rules.task != "amr")
+                for x in item.offer_labels
+            ]
             flags = torch.tensor([kind == RowKind.LEAF for kind in own]).view(ways, -1)
             leaf.view(sentences, ways, width)[row, :, : flags.shape[1]] = flags
         n = sentences
@@ -395,7 +398,11 @@ class _Search:
         must = hyp.length >= hyp.limit
         if hyp.length and not bool((self.rules.kinds >= 0).any()):
             return torch.ones_like(must)
-        if hyp.length and self.bilexical and not (self.has[RelationKind.NULL] or self.has[RelationKind.TOP]):
+        if (
+            hyp.length
+            and self.bilexical
+            and not (self.has[RelationKind.NULL] or self.has[RelationKind.TOP])
+        ):
             must = must | (hyp.outcome[:, 1] < self.labels)  # nothing can hang below a virtual root
         return must
 
@@ -434,7 +441,9 @@ class _Search:
         is_word = outcome >= self.labels
         if self.rules.task == "ucca":
             allowed = first & ~(is_word & (kind == RowKind.LEAF))
-            return allowed if self.has[RelationKind.REMOTE] else allowed & ~hyp.settled[:, 1 : n + 1]
+            return (
+                allowed if self.has[RelationKind.REMOTE] else allowed & ~hyp.settled[:, 1 : n + 1]
+            )
         if not n:
             return first
         everyone = torch.arange(len(first), device=first.device)
@@ -478,7 +487,9 @@ class _Search:
         forward = hyp.linked.gather(1, nodes)
         full = forward & hyp.linked.transpose(1, 2).gather(1, nodes)
         virtual = (hyp.outcome[:, 1] < self.labels).unsqueeze(1)
-        full[:, 0] = torch.where(virtual, forward[:, 0] | (not self.has[RelationKind.TOP]), full[:, 0])
+        full[:, 0] = torch.where(
+            virtual, forward[:, 0] | (not self.has[RelationKind.TOP]), full[:, 0]
+        )
         return full
 
     # Taking a step -------------------------------------------------------------------------------
@@ -494,7 +505,9 @@ class _Search:
         # A label that a token offers too counts as copied from the first such token.
         offered = hyp.offers[parent] == outcome.unsqueeze(1)
         place = torch.where(
-            is_label | is_copy, offered.int().argmax(1), (outcome - self.labels).clamp(0, places - 1)
+            is_label | is_copy,
+            offered.int().argmax(1),
+            (outcome - self.labels).clamp(0, places - 1),
         )
         from_token = offered.any(1) & ~is_copy
         vector = torch.where(
@@ -519,12 +532,26 @@ class _Search:
             copied = vector.new_zeros(len(vector), 0)
         state = model.node_states(h, copied, hyp.context[parent])
         word = torch.where(
-            (outcome >= self.labels) & ~is_copy & (self.rules.task != "amr"), token, torch.zeros_like(token)
+            (outcome >= self.labels) & ~is_copy & (self.rules.task != "amr"),
+            token,
+            torch.zeros_like(token),
         )
         was_word = hyp.outcome[parent, copied_row] >= self.labels
         is_word = (word > 0) | (is_copy & was_word & (self.rules.task != "amr"))
         return Choice(
-            parent, outcome, log_p, vector, copied, h, hidden, cell, state, index, is_copy, is_word, word
+            parent,
+            outcome,
+            log_p,
+            vector,
+            copied,
+            h,
+            hidden,
+            cell,
+            state,
+            index,
+            is_copy,
+            is_word,
+            word,
         )
 
     def sources(self, hyp: Hypotheses, choice: Choice) -> Tensor:
@@ -568,9 +595,11 @@ class _Search:
             fresh_word = choice.position > 0
             by_kind[:, RelationKind.PLAIN] = ~settled & ~phrase
             by_kind[:, RelationKind.REMOTE] = ~phrase
-            by_kind[:, RelationKind.SECONDARY] = settled & ~hyp.ancestors[parent, head, :].gather(
-                1, choice.index.unsqueeze(1)
-            ).squeeze(1) & ~phrase
+            by_kind[:, RelationKind.SECONDARY] = (
+                settled
+                & ~hyp.ancestors[parent, head, :].gather(1, choice.index.unsqueeze(1)).squeeze(1)
+                & ~phrase
+            )
             by_kind[:, RelationKind.PHRASE] = phrase
             by_kind[:, RelationKind.TERMINAL] = fresh_word & ~phrase
             by_kind[:, RelationKind.NULL] = at_first & ~choice.is_copy & ~choice.is_word
@@ -627,7 +656,9 @@ class _Search:
         hyp.row_attention[:, i] = hyp.attention.exp()
         hyp.score = hyp.score + log_p
         hyp.hidden, hyp.cell = choice.hidden, choice.cell
-        inner = (kind_of_relation == RelationKind.PHRASE) | (kind_of_relation == RelationKind.TERMINAL)
+        inner = (kind_of_relation == RelationKind.PHRASE) | (
+            kind_of_relation == RelationKind.TERMINAL
+        )
         leaf = self._leaf(hyp, outcome)
         kind = torch.where(leaf, int(RowKind.LEAF), int(RowKind.NODE))
         if rules.task == "ucca":
@@ -711,7 +742,9 @@ class _Search:
                 if not alive:
                     break
                 rows = torch.tensor(keep_sentences, device=totals.device)
-                keep = (rows.unsqueeze(1) * beam + torch.arange(beam, device=totals.device)).flatten()
+                keep = (
+                    rows.unsqueeze(1) * beam + torch.arange(beam, device=totals.device)
+                ).flatten()
                 hyp.select(keep)
                 totals, outcome = totals[keep], outcome[keep]
             self._extend(hyp, totals, outcome, beam)
@@ -767,7 +800,9 @@ class _Search:
         while True:
             taken = min(taken, table.shape[1])
             partial, place = table.topk(taken, dim=1)  # (sentences, taken)
-            which = place + torch.arange(sentences, device=place.device).unsqueeze(1) * table.shape[1]
+            which = (
+                place + torch.arange(sentences, device=place.device).unsqueeze(1) * table.shape[1]
+            )
             candidate = number_of[which // rows].flatten()
             head = (which % rows).flatten() + (1 if hyp.length else 0)
             some = _pick(choice, candidate)
@@ -780,7 +815,9 @@ class _Search:
             if taken == table.shape[1] or bool((best[:, -1] >= partial[:, -1]).all()):
                 break
             taken *= 4
-        slot = where // n_relations + torch.arange(sentences, device=where.device).unsqueeze(1) * taken
+        slot = (
+            where // n_relations + torch.arange(sentences, device=where.device).unsqueeze(1) * taken
+        )
         slot, relation = slot.flatten(), (where % n_relations).flatten()
         score = best.flatten()
         if best.shape[1] < beam:
@@ -802,13 +839,17 @@ def _pick(choice: Choice, numbers: Tensor) -> Choice:
     )
 
 
-def _fill(slot: Tensor, relation: Tensor, score: Tensor, have: int, beam: int) -> tuple[Tensor, ...]:
+def _fill(
+    slot: Tensor, relation: Tensor, score: Tensor, have: int, beam: int
+) -> tuple[Tensor, ...]:
     """Repeat each sentence's first hypothesis, at no score, where there are fewer than *beam*."""
     parts = []
     for tensor, value in ((slot, None), (relation, None), (score, NEVER)):
         table = tensor.view(-1, have)
         first = table[:, :1].expand(-1, beam - have)
-        parts.append(torch.cat([table, first if value is None else torch.full_like(first, value)], 1))
+        parts.append(
+            torch.cat([table, first if value is None else torch.full_like(first, value)], 1)
+        )
     return tuple(part.flatten() for part in parts)
 
 
@@ -867,7 +908,11 @@ def _complete_units(rows: list[Row], forms: Sequence[str], rules: Rules) -> list
         result.append(row._replace(label=label, relation=relation))
     words = {row.anchors[0] for row in rows if row.anchors}
     kinds = rules.kinds.tolist()
-    plain = [name for name, kind in zip(rules.relations, kinds, strict=True) if kind == RelationKind.PLAIN]
+    plain = [
+        name
+        for name, kind in zip(rules.relations, kinds, strict=True)
+        if kind == RelationKind.PLAIN
+    ]
     for position in range(len(forms)):
         if position not in words:
             relation = plain[0] if plain else TERMINAL_CHILD

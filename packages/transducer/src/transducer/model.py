@@ -15,7 +15,7 @@ call per side and large matrix products. Decoding calls the same parts one step 
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -50,7 +50,7 @@ class NodeScores(NamedTuple):
 
 
 class Losses(NamedTuple):
-    """Means per decoding step."""
+    """Sums over all decoding steps."""
 
     total: Tensor
     node: Tensor
@@ -77,7 +77,9 @@ class TransducerModel(nn.Module):
         )
         states = 2 * c.encoder_size
         # The paper's decoder is as wide as both directions together; another width is projected.
-        self.bridge = nn.Linear(states, c.decoder_size) if states != c.decoder_size else nn.Identity()
+        self.bridge = (
+            nn.Linear(states, c.decoder_size) if states != c.decoder_size else nn.Identity()
+        )
         self.node_embedding = NodeEmbedding(c, v, states)
         self.index_embedding = nn.Embedding(MAX_INDEX, c.index_size)
         self.relation_embedding = nn.Embedding(len(v.relations), c.relation_size, padding_idx=PAD)
@@ -195,7 +197,6 @@ class TransducerModel(nn.Module):
     ) -> Losses:
         """Return the joint loss of section 4.3 under teacher forcing."""
         forced = self.teacher_force(batch)
-        steps = batch.target_mask.sum()
         node = _smoothed_node_loss(forced.nodes, batch, smoothing, force_copy)  # (B, T)
         attention = forced.attention.exp()
         covered = attention.cumsum(1) - attention  # cov_i, the attention before step i
@@ -205,12 +206,16 @@ class TransducerModel(nn.Module):
         possible = _possible_relations(forced.relations)
         relation = _smoothed_choice(forced.relations, batch.relations, possible, edge_smoothing)
         losses = (
-            (node * batch.target_mask).sum() / steps,
-            (source * rows).sum() / steps,
-            (relation * rows).sum() / steps,
-            (repeated * batch.target_mask).sum() / steps,
+            (node * batch.target_mask).sum(),
+            (source * rows).sum(),
+            (relation * rows).sum(),
+            (repeated * batch.target_mask).sum(),
         )
         return Losses(losses[0] + losses[1] + losses[2] + coverage * losses[3], *losses)
+
+    def forward(self, batch: Batch, **settings: Any) -> Losses:
+        """Return :meth:`loss`: what data-parallel training wraps."""
+        return self.loss(batch, **settings)
 
     def log_likelihood(self, batch: Batch) -> Tensor:
         """Return log P(Y | X) of each sentence's sequence: (B,)."""
@@ -346,7 +351,9 @@ class CharCNN(nn.Module):
         super().__init__()
         self.embedding = nn.Embedding(characters, config.char_embedding, padding_idx=PAD)
         kernel = config.char_kernel
-        self.convolution = nn.Conv1d(config.char_embedding, config.char_size, kernel, padding=kernel - 1)
+        self.convolution = nn.Conv1d(
+            config.char_embedding, config.char_size, kernel, padding=kernel - 1
+        )
 
     def forward(self, strings: Tensor) -> Tensor:  # (U, C) -> (U, channels)
         embedded = self.embedding(strings).transpose(1, 2)
@@ -382,7 +389,9 @@ class Biaffine(nn.Module):
         nn.init.xavier_uniform_(self.u)
 
     def forward(self, start: Tensor, end: Tensor) -> Tensor:  # (B, T, X), (B, T', X) -> (B, T, T')
-        return start @ self.u @ end.transpose(1, 2) + self.start(start) + self.end(end).transpose(1, 2)
+        return (
+            start @ self.u @ end.transpose(1, 2) + self.start(start) + self.end(end).transpose(1, 2)
+        )
 
 
 class Bilinear(nn.Module):
@@ -438,10 +447,14 @@ def _node_log_probability(scores: NodeScores, batch: Batch, *, force_copy: bool)
     in_vocabulary = (outcomes >= EOS) & (outcomes < labels)
     if force_copy:
         in_vocabulary = in_vocabulary & ~offered.any(-1)
-    generated = scores.vocabulary.gather(-1, outcomes.clamp(0, labels - 1).unsqueeze(-1)).squeeze(-1)
+    generated = scores.vocabulary.gather(-1, outcomes.clamp(0, labels - 1).unsqueeze(-1)).squeeze(
+        -1
+    )
     generated = torch.where(in_vocabulary, generated.exp(), 0.0)
     following = functional.pad(batch.indices, (0, 1))[:, 1:]  # index of row i + 1
-    same = (batch.indices.unsqueeze(1) == following.unsqueeze(-1)) & (outcomes == COPY).unsqueeze(-1)
+    same = (batch.indices.unsqueeze(1) == following.unsqueeze(-1)) & (outcomes == COPY).unsqueeze(
+        -1
+    )
     copied = torch.where(same, scores.nodes.exp(), 0.0).sum(-1)
     mixed = switch[..., 0] * generated + switch[..., 1] * source + switch[..., 2] * copied
     return mixed.clamp_min(TINY).log()

@@ -1,0 +1,141 @@
+"""A model directory: everything needed to parse, and, while training goes on, to resume.
+
+``config.json``           the recipe, format version, library versions
+``vocabularies.json``     strings and their numbers
+``tables.json``           AMR: what pre- and post-processing learned
+``model.safetensors``     the best weights so far
+``score.json``            the dev score they reached, and on what data
+``last/``                 weights, optimizer and random state after the last update
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+
+from transducer.amr import Tables
+from transducer.config import Config, from_dict
+from transducer.errors import ConfigError, ModelError
+from transducer.model import TransducerModel
+from transducer.tasks import Task, make_linker
+from transducer.vocab import Vocabularies
+
+FORMAT = 1
+"""Changes whenever older models can no longer be read."""
+
+WEIGHTS = "model.safetensors"
+SCORE = "score.json"
+_LAST = "last"
+_STATE = "state.pt"
+_PACKAGES = ("torch", "transformers", "arbora-graphconv", "arbora-evaltools", "arbora-transducer")
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """A loaded model directory."""
+
+    config: Config
+    vocabularies: Vocabularies
+    task: Task
+    model: TransducerModel
+    score: dict[str, Any]
+
+
+def save_setup(folder: Path, task: Task, vocabularies: Vocabularies) -> None:
+    """Write what does not change during training."""
+    folder.mkdir(parents=True, exist_ok=True)
+    versions = {name: version(name) for name in _PACKAGES}
+    setup = {
+        "format": FORMAT,
+        "config": task.config.to_dict(),
+        "versions": {**versions, "python": platform.python_version()},
+    }
+    write_text(folder / "config.json", json.dumps(setup, indent=1))
+    write_text(folder / "vocabularies.json", json.dumps(vocabularies.to_json(), ensure_ascii=False))
+    if task.tables is not None:
+        write_text(folder / "tables.json", task.tables.to_json())
+
+
+def save_weights(path: Path, weights: dict[str, Tensor]) -> None:
+    """Write weights under a temporary name, then rename."""
+    part = path.with_name(path.name + ".part")
+    save_file({name: tensor.contiguous() for name, tensor in weights.items()}, part)
+    os.replace(part, path)
+
+
+def save_last(folder: Path, weights: dict[str, Tensor], state: dict[str, Any]) -> None:
+    """Write what resuming needs; a crash in the middle leaves the previous one."""
+    last = folder / _LAST
+    last.mkdir(parents=True, exist_ok=True)
+    part = last / (_STATE + ".part")
+    torch.save({"weights": weights, **state}, part)
+    os.replace(part, last / _STATE)
+
+
+def load_last(folder: Path) -> dict[str, Any]:
+    """Read what :func:`save_last` wrote."""
+    path = folder / _LAST / _STATE
+    if not path.is_file():
+        raise ModelError(f"{folder} has no training state to resume from")
+    loaded: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
+    return loaded
+
+
+def load_setup(folder: Path) -> tuple[Config, Vocabularies, Task]:
+    """Read config, vocabularies and tables of a model directory."""
+    try:
+        setup = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+        if setup["format"] != FORMAT:
+            raise ModelError(
+                f"{folder} has model format {setup['format']}, and this version reads {FORMAT}"
+            )
+        config = from_dict(setup["config"], name=str(folder / "config.json"))
+        text = (folder / "vocabularies.json").read_text(encoding="utf-8")
+        vocabularies = Vocabularies.from_json(json.loads(text))
+        tables = None
+        if config.task == "amr":
+            tables = Tables.from_json((folder / "tables.json").read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise ModelError(
+            f"{folder} is not a model directory: {error.filename} is missing"
+        ) from error
+    except (OSError, ValueError, KeyError, TypeError, ConfigError) as error:
+        raise ModelError(f"{folder} is damaged: {error}") from error
+    return config, vocabularies, Task(config, tables, make_linker(config))
+
+
+def load(folder: str | Path, device: torch.device) -> Saved:
+    """Load a model for parsing."""
+    folder = Path(folder)
+    config, vocabularies, task = load_setup(folder)
+    model = TransducerModel(config.model, vocabularies)
+    try:
+        model.load_state_dict({k: v.float() for k, v in load_file(folder / WEIGHTS).items()})
+    except FileNotFoundError as error:
+        raise ModelError(f"{folder} has no weights yet") from error
+    except (SafetensorError, RuntimeError, OSError) as error:
+        raise ModelError(f"{folder / WEIGHTS} does not fit the model: {error}") from error
+    return Saved(config, vocabularies, task, model.to(device).eval(), read_score(folder))
+
+
+def read_score(folder: Path) -> dict[str, Any]:
+    """Return the recorded score, or nothing."""
+    path = folder / SCORE
+    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file under a temporary name, then rename."""
+    part = path.with_name(path.name + ".part")
+    part.write_text(text + "\n", encoding="utf-8")
+    os.replace(part, path)

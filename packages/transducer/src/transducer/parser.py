@@ -1,0 +1,173 @@
+"""Parse sentences with a trained model.
+
+>>> from transducer import Transducer                                         # doctest: +SKIP
+>>> [graph] = Transducer.load("model").parse(["The boy wants to go ."])       # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from graphconv.errors import GraphconvError
+from graphconv.graph import Graph, Token
+from transducer import checkpoint
+from transducer.config import Config, DecodeConfig
+from transducer.contextual import FrozenFeatures, cut
+from transducer.data import Batch, Item, collate, number
+from transducer.decode import Decoded, Rules, decode, make_rules
+from transducer.errors import TransducerError
+from transducer.model import TransducerModel
+from transducer.tasks import Sentence, Task
+from transducer.vocab import Vocabularies
+
+WINDOW = 1024
+"""Sentences read ahead, so that batches have sentences of similar length."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parse:
+    """A parsed sentence: its graph, or why there is none."""
+
+    sentence: Sentence
+    graph: Graph | None
+    hypotheses: tuple[Decoded, ...] = ()
+    problem: str = ""
+
+
+class Transducer:
+    """A trained model, ready to parse."""
+
+    def __init__(
+        self, task: Task, vocabularies: Vocabularies, model: TransducerModel, score: dict[str, Any]
+    ) -> None:
+        self.task = task
+        self.vocabularies = vocabularies
+        self.model = model
+        self.score = score
+        self.features = make_features(task.config, None)
+        self._rules: Rules | None = None
+
+    @classmethod
+    def load(cls, folder: str | Path, device: str = "auto") -> Transducer:
+        """Load a model directory."""
+        saved = checkpoint.load(folder, pick_device(device))
+        return cls(saved.task, saved.vocabularies, saved.model, saved.score)
+
+    def parse(self, sentences: Iterable[str | Sequence[Token]], **options: Any) -> list[Graph]:
+        """Parse tokenized sentences: tokens, or strings with blanks between the tokens."""
+        tokens = (_tokens(sentence) for sentence in sentences)
+        prepared = (self.task.sentence(str(i), t) for i, t in enumerate(tokens, start=1))
+        graphs = []
+        for parse in self.stream(prepared, replace(self.task.config.decode, **options)):
+            if parse.graph is None:
+                raise TransducerError(f"sentence {parse.sentence.id}: {parse.problem}")
+            graphs.append(parse.graph)
+        return graphs
+
+    def stream(
+        self, sentences: Iterable[Sentence], settings: DecodeConfig, *, details: bool = False
+    ) -> Iterator[Parse]:
+        """Parse lazily, in the order of the input."""
+        stream = iter(sentences)
+        while window := list(islice(stream, WINDOW)):
+            yield from self._window(window, settings, details=details)
+
+    def _window(
+        self, sentences: Sequence[Sentence], settings: DecodeConfig, *, details: bool
+    ) -> Iterator[Parse]:
+        items = [number(sentence.example, self.vocabularies) for sentence in sentences]
+        done: dict[int, Parse] = {}
+        budget = max(settings.batch_tokens // settings.beam, 1)
+        nonempty = [i for i, item in enumerate(items) if item.forms]
+        for group in by_tokens(nonempty, items, budget):
+            decoded = self.decode([items[i] for i in group], settings, details=details)
+            for i, hypotheses in zip(group, decoded, strict=True):
+                done[i] = self._finish(sentences[i], hypotheses)
+        for i, sentence in enumerate(sentences):
+            yield done.get(i) or Parse(sentence, Graph(sentence.id, self.task.name))
+
+    def decode(
+        self, items: Sequence[Item], settings: DecodeConfig, *, details: bool = False, **more: Any
+    ) -> list[list[Decoded]]:
+        """Decode one batch."""
+        batch = self.batch(items)
+        if self._rules is None or self.model.training:
+            self._rules = make_rules(self.model, self.vocabularies, self.task.name)
+        return decode(
+            self.model,
+            batch,
+            items,
+            self._rules,
+            beam=settings.beam,
+            nbest=settings.nbest,
+            unique_core_roles=settings.unique_core_roles,
+            details=details,
+            **more,
+        )
+
+    def batch(self, items: Sequence[Item]) -> Batch:
+        """Collate items with their contextual vectors."""
+        device = next(self.model.parameters()).device
+        return make_batch(items, self.vocabularies, self.task.config, self.features).to(device)
+
+    def _finish(self, sentence: Sentence, hypotheses: list[Decoded]) -> Parse:
+        try:
+            graph = self.task.graph(sentence, hypotheses[0].rows)
+        except GraphconvError as error:
+            return Parse(sentence, None, tuple(hypotheses), str(error))
+        return Parse(sentence, graph, tuple(hypotheses))
+
+
+def make_features(config: Config, folder: Path | None) -> FrozenFeatures | None:
+    """Return the source of frozen contextual vectors, if the model uses them."""
+    if not config.model.contextual or config.model.contextual_tuned:
+        return None
+    return FrozenFeatures(config.model, folder)
+
+
+def make_batch(
+    items: Sequence[Item],
+    vocabularies: Vocabularies,
+    config: Config,
+    features: FrozenFeatures | None,
+) -> Batch:
+    """Collate items with whatever the contextual encoder needs."""
+    forms = [item.forms for item in items]
+    vectors = features(forms) if features is not None else None
+    subwords = None
+    if config.model.contextual and config.model.contextual_tuned:
+        subwords = cut(config.model.contextual, forms, max(len(f) for f in forms))
+    return collate(items, vocabularies, contextual=vectors, subwords=subwords)
+
+
+def by_tokens(numbers: Iterable[int], items: Sequence[Item], budget: int) -> Iterator[list[int]]:
+    """Group items of similar length so that a padded batch has at most *budget* tokens."""
+    group: list[int] = []
+    for i in sorted(numbers, key=lambda i: len(items[i].forms)):
+        if group and (len(group) + 1) * len(items[i].forms) > budget:
+            yield group
+            group = []
+        group.append(i)
+    if group:
+        yield group
+
+
+def pick_device(name: str) -> torch.device:
+    """Return the device called *name*; ``auto`` is the best there is."""
+    if name != "auto":
+        return torch.device(name)
+    if torch.cuda.is_available():
+        return torch.device("cuda")
+    return torch.device("mps" if torch.backends.mps.is_available() else "cpu")
+
+
+def _tokens(sentence: str | Sequence[Token]) -> tuple[Token, ...]:
+    if isinstance(sentence, str):
+        return tuple(Token(form) for form in sentence.split())
+    return tuple(sentence)

@@ -1,0 +1,138 @@
+"""What each framework needs around the model: graph -> example before, rows -> graph after.
+
+A :class:`Task` belongs to a model: it knows the config and, for AMR, the tables that were learned
+from the training data. DM needs nothing but the conversion; UCCA passages are cut into sentences;
+AMR has the paper's section 5 (:mod:`transducer.amr`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from graphconv.arborescence import Arborescence, Row, relations
+from graphconv.conversion import from_relations, to_arborescence, to_graph
+from graphconv.graph import Graph, Token
+from transducer import amr
+from transducer.amr.anonymize import placeholder
+from transducer.annotation import Annotator
+from transducer.config import Config
+from transducer.data import Example
+from transducer.passages import split_passage
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """One input sentence, ready for the model, and what is needed to finish its graph."""
+
+    id: str
+    example: Example
+    tokens: tuple[Token, ...]
+    record: amr.Record | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """Pre- and post-processing of one model."""
+
+    config: Config
+    tables: amr.Tables | None = None
+    linker: amr.Spotlight | None = None
+
+    @property
+    def name(self) -> str:
+        """The framework."""
+        return self.config.task
+
+    @property
+    def options(self) -> amr.Options:
+        """The AMR steps that are on."""
+        c = self.config.amr
+        return amr.Options(anonymize=c.anonymize, senses=c.senses, wiki=c.wiki, polarity=c.polarity)
+
+    def examples(self, graphs: Iterable[Graph]) -> Iterator[Example]:
+        """Yield the training examples of gold graphs, prepared by :func:`training_graphs`."""
+        for graph in graphs:
+            if self.tables is not None:
+                graph = amr.preprocess(graph, self.tables, self.options)
+            tree = to_arborescence(
+                graph, foundational=True, unit_labels=self.config.model.unit_labels
+            )
+            yield self._example(graph.id, graph.tokens, tree.rows)
+
+    def sentence(self, sentence_id: str, tokens: Sequence[Token]) -> Sentence:
+        """Prepare annotated tokens for parsing; no gold needed."""
+        if self.tables is None:
+            return Sentence(sentence_id, self._example(sentence_id, tuple(tokens)), tuple(tokens))
+        prepared, record = amr.prepare_tokens(tokens, self.tables, self.options)
+        return Sentence(sentence_id, self._example(sentence_id, prepared), record.tokens, record)
+
+    def graph(self, sentence: Sentence, rows: Sequence[Row]) -> Graph:
+        """Return the finished graph for the rows that the model decided."""
+        tree = Arborescence(sentence.id, self.name, sentence.tokens, tuple(rows))
+        fresh = from_relations(
+            relations(tree), id=sentence.id, framework=self.name, tokens=sentence.tokens
+        )
+        graph = to_graph(fresh)
+        if self.tables is not None and sentence.record is not None:
+            graph = amr.postprocess(graph, sentence.record, self.tables, self.options, self.linker)
+        return graph
+
+    def _example(
+        self, sentence_id: str, tokens: tuple[Token, ...], rows: tuple[Row, ...] = ()
+    ) -> Example:
+        if self.tables is None:
+            return Example(sentence_id, self.name, tokens, rows=rows)
+        return Example(
+            sentence_id,
+            self.name,
+            tokens,
+            offers=tuple(self._offers(token) for token in tokens),
+            anonymous=tuple(placeholder(token) is not None for token in tokens),
+            rows=rows,
+        )
+
+    def _offers(self, token: Token) -> tuple[str, ...]:
+        """Return the labels that copying an AMR token can give."""
+        assert self.tables is not None
+        ways = (amr.copy_lemma(token, self.tables), "=" + amr.copy_constant(token))
+        return ways[: self.config.model.copy_ways]
+
+
+def training_graphs(
+    config: Config, graphs: Iterable[Graph], annotator: Annotator | None = None
+) -> list[Graph]:
+    """Return the graphs to learn from: single sentences with tokens, annotated where possible."""
+    prepared: list[Graph] = []
+    for graph in graphs:
+        if not graph.tokens:
+            continue
+        if config.task == "ucca":
+            prepared += split_passage(graph)
+        else:
+            prepared.append(amr.tokenize_graph(graph) if config.task == "amr" else graph)
+    if annotator is None:
+        return prepared
+    annotated = annotator.annotate([graph.tokens for graph in prepared])
+    return [replace(g, tokens=tokens) for g, tokens in zip(prepared, annotated, strict=True)]
+
+
+def make_task(config: Config, graphs: Sequence[Graph]) -> Task:
+    """Make the task of a new model, learning its tables from the training graphs."""
+    tables = None
+    if config.task == "amr":
+        frames = _frames(config.amr.frames)
+        tables = amr.Tables.learn(graphs, frames)
+    return Task(config, tables, make_linker(config))
+
+
+def make_linker(config: Config) -> amr.Spotlight | None:
+    """Return the client of the configured entity linker, if there is one."""
+    return amr.Spotlight(config.amr.spotlight) if config.amr.spotlight else None
+
+
+def _frames(path: str) -> list[str]:
+    if not path:
+        return []
+    with open(path, encoding="utf-8") as file:  # noqa: PTH123
+        return [line.strip() for line in file if line.strip()]

@@ -1,0 +1,514 @@
+"""Train a model: setup -> fit -> evaluate.
+
+Every random choice depends on the seed, the epoch and the saved random state alone, so that a
+resumed run continues exactly as the uninterrupted one. One process or many (Accelerate) make the
+same updates: an update is a fixed group of sentences, split among the processes, and its loss is
+the sum over all of them divided by the number of their steps.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import signal
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+from accelerate import Accelerator
+from accelerate.utils import gather_object
+from torch import Tensor
+
+import graphconv
+from graphconv.graph import Graph
+from transducer import checkpoint
+from transducer.annotation import load_annotator
+from transducer.config import Config
+from transducer.contextual import FrozenFeatures
+from transducer.data import Batch, Item, batches, build_vocabularies, number
+from transducer.errors import TrainingError
+from transducer.evaluation import headline
+from transducer.model import Losses, TransducerModel
+from transducer.parser import Transducer, make_batch, make_features
+from transducer.tasks import Sentence, Task, make_task, training_graphs
+from transducer.vectors import load_vectors
+from transducer.vocab import UNK, Vocabularies
+
+
+class Progress(NamedTuple):
+    """What the outside is told of a running training."""
+
+    epoch: int
+    epochs: int
+    update: int
+    updates: int
+    tokens_per_second: float
+    losses: dict[str, float]
+
+
+class Epoch(NamedTuple):
+    """One line of the log."""
+
+    epoch: int
+    updates: int
+    minutes: float
+    learning_rate: float
+    loss: float
+    node: float
+    source: float
+    relation: float
+    coverage: float
+    tokens_per_second: float
+    dev_score: float
+
+
+@dataclass(slots=True)
+class State:
+    """Where a training stands."""
+
+    epoch: int = 0
+    update: int = 0
+    """Updates done in this epoch."""
+    total: int = 0
+    """Updates done in all."""
+    seconds: float = 0.0
+    best: float = -1.0
+    best_epoch: int = 0
+    sums: dict[str, float] = field(default_factory=dict)
+    """Sums of the losses in this epoch."""
+    log: list[list[float]] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Data:
+    """Everything a training reads."""
+
+    items: list[Item]
+    dev: list[Sentence]
+    gold: list[Graph]
+    hashes: dict[str, str]
+
+
+class Trainer:
+    """A training run in a model directory."""
+
+    def __init__(
+        self,
+        config: Config,
+        train: Sequence[str],
+        dev: Sequence[str],
+        folder: Path,
+        *,
+        seed: int = 1,
+        device: str = "auto",
+        resume: bool = False,
+        cache: Path | None = None,
+        on_progress: Callable[[Progress], None] = lambda _: None,
+        on_epoch: Callable[[Epoch], None] = lambda _: None,
+    ) -> None:
+        torch.manual_seed(seed)
+        self.seed = seed
+        self.folder = folder
+        self.on_progress, self.on_epoch = on_progress, on_epoch
+        self.accelerator = Accelerator(
+            cpu=device == "cpu", mixed_precision=_precision(config, device)
+        )
+        self.main = self.accelerator.is_main_process
+        saved = checkpoint.load_last(folder) if resume else None
+        if saved is not None:
+            self.config, self.vocabularies, self.task = checkpoint.load_setup(folder)
+            self.config = replace(self.config, train=config.train)
+            graphs = self._graphs(train)
+        else:
+            self.config = config
+            graphs = self._graphs(train)
+            self.task = make_task(config, graphs)
+            self.vocabularies = self._build_vocabularies(graphs)
+        self.data = self._data(graphs, train, dev)
+        self.features = make_features(self.config, cache)
+        self.model = TransducerModel(self.config.model, self.vocabularies)
+        if saved is None and self.config.model.word_vectors:
+            load_vectors(self.model, self.vocabularies, Path(self.config.model.word_vectors))
+        if self.main and saved is None:
+            checkpoint.save_setup(folder, self.task, self.vocabularies)
+        self._warm_features()
+        self.optimizer = torch.optim.Adam(self._groups(), lr=self.config.train.learning_rate)
+        self.state = State()
+        self.average: dict[str, Tensor] = {}
+        if saved is not None:
+            self._restore(saved)
+        self.wrapped, self.optimizer = self.accelerator.prepare(self.model, self.optimizer)
+        if self.config.train.average and not self.average:
+            self.average = {k: v.detach().clone() for k, v in self._trained().items()}
+        if saved is not None:
+            torch.set_rng_state(saved["random"])
+
+    # Setup ---------------------------------------------------------------------------------------
+
+    def _graphs(self, files: Sequence[str]) -> list[Graph]:
+        framework = self.config.task
+        annotator = load_annotator(self.config.train.annotator)
+        graphs = (g for file in files for g in graphconv.read(file, framework=framework))
+        prepared = training_graphs(self.config, graphs, annotator)
+        if not prepared:
+            raise TrainingError(f"there is no sentence to train on in {', '.join(files)}")
+        for graph in prepared:
+            if graph.framework != framework:
+                raise TrainingError(
+                    f"graph {graph.id} is {graph.framework}, and the task is {framework}"
+                )
+        return prepared
+
+    def _build_vocabularies(self, graphs: Sequence[Graph]) -> Vocabularies:
+        examples = list(self.task.examples(graphs))
+        m = self.config.model
+        return build_vocabularies(examples, words=m.word_vocabulary, nodes=m.node_vocabulary)
+
+    def _data(self, graphs: Sequence[Graph], train: Sequence[str], dev: Sequence[str]) -> Data:
+        items = [number(example, self.vocabularies) for example in self.task.examples(graphs)]
+        annotator = load_annotator(self.config.train.annotator)
+        gold = [g for file in dev for g in graphconv.read(file, framework=self.config.task)]
+        tokens = [graph.tokens for graph in gold]
+        if self.config.task == "amr":
+            from transducer.amr import tokenize_graph  # noqa: PLC0415
+
+            tokens = [tokenize_graph(graph).tokens for graph in gold]
+        if annotator is not None:
+            tokens = annotator.annotate(tokens)
+        sentences = [self.task.sentence(g.id, t) for g, t in zip(gold, tokens, strict=True)]
+        return Data(items, sentences, gold, {file: file_hash(file) for file in (*train, *dev)})
+
+    def _warm_features(self) -> None:
+        """Compute all frozen vectors once, before the first epoch."""
+        if self.features is None:
+            return
+        if self.main:
+            self.features([item.forms for item in self.data.items])
+            self.features([tuple(t.form for t in s.example.tokens) for s in self.data.dev])
+        self.accelerator.wait_for_everyone()
+        if not self.main:
+            self.features.reload()
+
+    def _groups(self) -> list[dict[str, Any]]:
+        contextual = self.model.encoder_embedding.contextual
+        tuned = (
+            set()
+            if contextual is None or contextual.model is None
+            else set(contextual.model.parameters())
+        )
+        rest = [p for p in self.model.parameters() if p not in tuned]
+        groups: list[dict[str, Any]] = [{"params": rest, "base": self.config.train.learning_rate}]
+        if tuned:
+            used = [p for p in contextual.model.parameters() if p.requires_grad]  # type: ignore[union-attr]
+            groups.append({"params": used, "base": self.config.train.contextual_rate})
+        return groups
+
+    def _restore(self, saved: dict[str, Any]) -> None:
+        self.model.load_state_dict(saved["weights"])
+        self.optimizer.load_state_dict(saved["optimizer"])
+        self.average = saved["average"]
+        self.state = State(**saved["state"])
+
+    # Fit -----------------------------------------------------------------------------------------
+
+    def fit(self) -> State:
+        """Train until the epochs, the minutes or the patience end, or until Ctrl-C."""
+        settings = self.config.train
+        with _interruptible() as interrupted:
+            while self.state.epoch < settings.epochs and not self._out_of_time():
+                finished = self._epoch(interrupted)
+                if not finished:
+                    self._save_last()
+                    if interrupted:
+                        raise KeyboardInterrupt
+                self._end_epoch()
+                if self.state.epoch - self.state.best_epoch >= settings.patience:
+                    break
+        return self.state
+
+    def _epoch(self, interrupted: list[int]) -> bool:
+        """Train one epoch, from where it stands; return whether it came to its end."""
+        settings, state = self.config.train, self.state
+        processes = self.accelerator.num_processes
+        size = settings.batch_size * settings.accumulate * processes
+        plan = list(batches(self.data.items, size, seed=self.seed * 100_003 + state.epoch))
+        self.wrapped.train()
+        started, tokens = time.perf_counter(), 0
+        for group in plan[state.update :]:
+            before = time.perf_counter()
+            self._set_rate(len(plan))
+            losses = self._update(group)
+            state.update += 1
+            state.total += 1
+            state.seconds += time.perf_counter() - before
+            tokens += sum(len(self.data.items[i].forms) for i in group)
+            for name, value in losses.items():
+                state.sums[name] = state.sums.get(name, 0.0) + value
+            rate = tokens / (time.perf_counter() - started)
+            state.sums["rate"] = rate
+            means = {k: v / state.update for k, v in state.sums.items() if k != "rate"}
+            self.on_progress(
+                Progress(state.epoch + 1, settings.epochs, state.update, len(plan), rate, means)
+            )
+            if interrupted or (self._out_of_time() and state.update < len(plan)):
+                return self._out_of_time() and not interrupted
+        return True
+
+    def _update(self, group: Sequence[int]) -> dict[str, float]:
+        """Make one update from the sentences of *group*, shared among the processes."""
+        settings, accelerator = self.config.train, self.accelerator
+        parts = settings.accumulate * accelerator.num_processes
+        mine = [
+            group[i::parts]
+            for i in range(accelerator.process_index, parts, accelerator.num_processes)
+        ]
+        steps = sum(self.data.items[i].steps for i in group)
+        totals: dict[str, float] = {}
+        for place, part in enumerate(mine):
+            with self._synchronized(last=place == len(mine) - 1):
+                losses = self._loss(part)
+                # Accelerate averages gradients over processes; the sum over them is wanted.
+                loss = losses.total * (accelerator.num_processes / steps)
+                if not math.isfinite(float(loss.detach())):
+                    raise TrainingError(
+                        f"the loss is {float(loss.detach())} in epoch {self.state.epoch + 1}, "
+                        f"update {self.state.update + 1}: lower train.learning_rate or train.max_norm"
+                    )
+                accelerator.backward(loss)
+            for name, value in losses._asdict().items():
+                totals[name] = totals.get(name, 0.0) + float(value.detach()) / steps
+        accelerator.clip_grad_norm_(self.model.parameters(), settings.max_norm)
+        self.optimizer.step()
+        self.optimizer.zero_grad()
+        self._update_average()
+        return totals
+
+    def _loss(self, part: Sequence[int]) -> Losses:
+        settings = self.config.train
+        if not part:  # fewer sentences than processes: take part in the exchange all the same
+            dummy = self._batch([self.data.items[0]])
+            return Losses(*(value * 0 for value in self.wrapped(dummy)))
+        batch = self._batch([self.data.items[i] for i in part])
+        losses: Losses = self.wrapped(
+            batch,
+            smoothing=settings.smoothing,
+            edge_smoothing=settings.edge_smoothing,
+            coverage=settings.coverage,
+            force_copy=settings.force_copy,
+        )
+        return losses
+
+    def _batch(self, items: Sequence[Item]) -> Batch:
+        batch = make_batch(items, self.vocabularies, self.config, self.features)
+        if self.config.train.word_dropout:
+            batch = self._hide_words(batch)
+        return batch.to(self.accelerator.device)
+
+    def _hide_words(self, batch: Batch) -> Batch:
+        """Replace rare words by the unknown word now and then, so that it is learned, too."""
+        rate = self.config.train.word_dropout
+        counts = self._word_counts()[batch.words]
+        hidden = torch.rand(batch.words.shape) < rate / (rate + counts)
+        known = batch.words > UNK
+        return batch._replace(words=torch.where(hidden & known, UNK, batch.words))
+
+    def _word_counts(self) -> Tensor:
+        if not hasattr(self, "_counts"):
+            counts = Counter(int(w) for item in self.data.items for w in item.words)
+            self._counts = torch.tensor(
+                [float(counts.get(w, 0)) for w in range(len(self.vocabularies.words))]
+            )
+        return self._counts
+
+    @contextmanager
+    def _synchronized(self, *, last: bool) -> Iterator[None]:
+        """Exchange gradients only after the last part of an update."""
+        if last:
+            yield
+        else:
+            with self.accelerator.no_sync(self.wrapped):
+                yield
+
+    def _set_rate(self, updates: int) -> None:
+        settings, state = self.config.train, self.state
+        factor = min(1.0, (state.total + 1) / settings.warmup) if settings.warmup else 1.0
+        if settings.schedule == "cosine":
+            done = state.total / (updates * settings.epochs)
+            if settings.minutes:
+                done = max(done, state.seconds / (60 * settings.minutes))
+            factor *= 0.5 * (1 + math.cos(math.pi * min(done, 1.0)))
+        for group in self.optimizer.param_groups:
+            group["lr"] = group["base"] * factor
+
+    def _out_of_time(self) -> bool:
+        minutes = self.config.train.minutes
+        return bool(minutes) and self.state.seconds >= 60 * minutes
+
+    # Averages, evaluation, files -------------------------------------------------------------------
+
+    def _trained(self) -> dict[str, Tensor]:
+        return dict(self.model.state_dict())
+
+    def _update_average(self) -> None:
+        if not self.config.train.average:
+            return
+        # The first updates would weigh too much: the decay grows with them.
+        decay = min(self.config.train.average, (1 + self.state.total) / (10 + self.state.total))
+        for name, tensor in self._trained().items():
+            kept = self.average[name]
+            if kept.dtype.is_floating_point:
+                kept.lerp_(tensor.detach(), 1 - decay)
+            else:
+                kept.copy_(tensor)
+
+    @contextmanager
+    def _averaged(self) -> Iterator[None]:
+        """Put the averaged weights into the model for a while."""
+        if not self.average:
+            yield
+            return
+        own = {k: v.detach().clone() for k, v in self._trained().items()}
+        self.model.load_state_dict(self.average)
+        try:
+            yield
+        finally:
+            self.model.load_state_dict(own)
+
+    def _end_epoch(self) -> None:
+        state, settings = self.state, self.config.train
+        state.epoch += 1
+        score = math.nan
+        last = state.epoch >= settings.epochs or self._out_of_time()
+        due = state.epoch >= settings.evaluate_from and state.epoch % settings.evaluate_every == 0
+        if self.data.dev and (due or last):
+            with self._averaged():
+                score = self._evaluate()
+        better = score > state.best if self.data.dev else True
+        if better and not (self.data.dev and math.isnan(score)):
+            state.best, state.best_epoch = (score, state.epoch)
+            if self.main:
+                with self._averaged():
+                    weights = self._trained()
+                    checkpoint.save_weights(self.folder / checkpoint.WEIGHTS, weights)
+                self._save_score(score)
+        line = self._log_line(score)
+        state.log.append(list(line))
+        state.update, state.sums = 0, {}
+        self._save_last()
+        if self.main:
+            write_log(self.folder / "log.csv", [Epoch(*values) for values in state.log])  # type: ignore[arg-type]
+            self.on_epoch(line)
+
+    def _log_line(self, score: float) -> Epoch:
+        state = self.state
+        means = {k: v / max(state.update, 1) for k, v in state.sums.items() if k != "rate"}
+        return Epoch(
+            state.epoch,
+            state.total,
+            state.seconds / 60,
+            self.optimizer.param_groups[0]["lr"],
+            *(
+                means.get(name, math.nan)
+                for name in ("total", "node", "source", "relation", "coverage")
+            ),
+            state.sums.get("rate", 0.0),
+            score,
+        )
+
+    def _evaluate(self) -> float:
+        """Parse the dev section, each process its share, and score it."""
+        self.wrapped.eval()
+        accelerator = self.accelerator
+        share = self.data.dev[accelerator.process_index :: accelerator.num_processes]
+        parser = Transducer(self.task, self.vocabularies, self.model, {})
+        parser.features = self.features
+        settings = replace(self.config.decode, beam=1, nbest=1)
+        random_state = torch.get_rng_state()
+        parsed = [(p.sentence.id, p.graph) for p in parser.stream(share, settings)]
+        if accelerator.num_processes > 1:
+            parsed = gather_object(parsed)
+        torch.set_rng_state(random_state)
+        by_id = dict(parsed)
+        return headline(self.data.gold, [by_id.get(g.id) for g in self.data.gold]).f1
+
+    def _save_last(self) -> None:
+        if not self.main:
+            return
+        state = {name: getattr(self.state, name) for name in State.__slots__}
+        checkpoint.save_last(
+            self.folder,
+            {k: v.cpu() for k, v in self._trained().items()},
+            {
+                "optimizer": self.optimizer.state_dict(),
+                "average": self.average,
+                "state": state,
+                "random": torch.get_rng_state(),
+            },
+        )
+
+    def _save_score(self, score: float) -> None:
+        import json  # noqa: PLC0415
+
+        record = {
+            "task": self.config.task,
+            "dev_f1": None if math.isnan(score) else score,
+            "epoch": self.state.epoch,
+            "minutes": round(self.state.seconds / 60, 2),
+            "sha256": self.data.hashes,
+            "sentences": len(self.data.items),
+            "seed": self.seed,
+        }
+        checkpoint.write_text(self.folder / checkpoint.SCORE, json.dumps(record, indent=1))
+
+
+def write_log(path: Path, epochs: Sequence[Epoch]) -> None:
+    """Write the log as CSV."""
+    lines = [",".join(Epoch._fields)]
+    lines += [",".join(f"{value:.6g}" for value in line) for line in epochs]
+    checkpoint.write_text(path, "\n".join(lines))
+
+
+def file_hash(path: str) -> str:
+    """Return the SHA-256 of a file, or of all files in a folder."""
+    digest = hashlib.sha256()
+    root = Path(path)
+    files = sorted(root.rglob("*")) if root.is_dir() else [root]
+    for file in files:
+        if file.is_file():
+            digest.update(file.read_bytes())
+    return digest.hexdigest()
+
+
+def _precision(config: Config, device: str) -> str:
+    """Return Accelerate's name of the numbers to compute with."""
+    wanted = config.train.precision
+    if device == "cpu" or not torch.cuda.is_available():
+        return "no"
+    if wanted == "auto":
+        return "bf16" if torch.cuda.is_bf16_supported() else "no"
+    return "no" if wanted == "fp32" else wanted
+
+
+@contextmanager
+def _interruptible() -> Iterator[list[int]]:
+    """Collect Ctrl-C and SIGTERM instead of dying in the middle of an update."""
+    received: list[int] = []
+
+    def receive(number: int, _: object) -> None:
+        if received:
+            raise KeyboardInterrupt
+        received.append(number)
+
+    previous = {
+        number: signal.signal(number, receive) for number in (signal.SIGINT, signal.SIGTERM)
+    }
+    try:
+        yield received
+    finally:
+        for number, handler in previous.items():
+            signal.signal(number, handler)
