@@ -50,7 +50,9 @@ def find_boundaries(tokens: Sequence[Token]) -> list[int]:
         end = position + 1
         final = tokens[position].form in _FINAL
         if final:
-            while end < len(tokens) and tokens[end].form in _CLOSING and depths[end] < depths[end - 1]:
+            while (
+                end < len(tokens) and tokens[end].form in _CLOSING and depths[end] < depths[end - 1]
+            ):
                 end += 1
         if end < len(tokens) and (
             _paragraph(tokens[end]) != _paragraph(tokens[end - 1])
@@ -84,7 +86,10 @@ def _nest(forms: Sequence[str], start: int, stray: int, changes: list[int]) -> N
     open_at: list[tuple[str, int]] = []
     for position, form in enumerate(forms[stray:], start=start + stray):
         matching = [n for n, (mark, _) in enumerate(open_at) if mark == _PAIRS.get(form)]
-        if matching:
+        if form == '"' and _opens(forms, position - start):
+            del open_at[matching[-1] if matching else len(open_at) :]
+            open_at.append((form, position))
+        elif matching:
             changes[open_at[matching[-1]][1]] += 1
             changes[position] -= 1
             del open_at[matching[-1] :]
@@ -94,6 +99,12 @@ def _nest(forms: Sequence[str], start: int, stray: int, changes: list[int]) -> N
         if mark not in _BRACKETS:
             changes[position] += 1
             changes[start + len(forms)] -= 1
+
+
+def _opens(forms: Sequence[str], position: int) -> bool:
+    """Say whether a straight mark can only open, as in: He said, "It ..."."""
+    after = forms[position + 1 : position + 2]
+    return position > 0 and forms[position - 1] in (",", ":") and any(f[:1].isupper() for f in after)
 
 
 # Closing mark -> opening mark; deeper levels than eight are forgotten.

@@ -178,7 +178,7 @@ def _is_abbreviation(word: str, following: str) -> bool:
         return False  # as in the treebanks: the last period of a sentence stands alone ("etc .")
     if _initials(word) or (len(word) == 1 and word.isalpha() and word.isupper()):
         return True
-    if folded in _AMBIGUOUS:
+    if folded in _AMBIGUOUS or (len(word) == 1 and word.isalpha()):  # "no. 5", "p. 12"
         return following.islower() or following.isdigit()
     if folded in _ABBREVIATIONS:
         return True
