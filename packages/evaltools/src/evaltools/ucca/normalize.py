@@ -25,6 +25,8 @@ from evaltools.ucca.passage import (
 
 _TOP = frozenset({"H", "L", "F", "G", "U", "R", "LR", "LA", "N"})
 """What may stand directly below the root."""
+_CONCERNED = frozenset({"A", "C", "F", "H", "P", "S"})
+"""Only units with an edge of these categories can change."""
 _BESIDE_SCENES = frozenset({"H", "U", "L", "G"})
 _NOT_SHARED = frozenset({"F", "H", "L", "LR", "N", "U", "Terminal"})
 """What only the first of two coordinated scenes keeps; the others get the rest as remotes."""
@@ -64,7 +66,7 @@ def move_common_functions(first: Passage, second: Passage) -> None:
                 parent = primary_parent(unit)
                 assert parent is not None  # it is an F of that parent
                 passage.remove(next(edge for edge in parent.out if edge.child is unit))
-                passage.connect(passage.heads()[0], unit, ("F",))
+                passage.connect(passage.first_head(), unit, ("F",))
 
 
 def _neighbors(terminals: list[Node]) -> tuple[list[Node | None], list[Node | None]]:
@@ -163,7 +165,7 @@ def _next_child(passage: Passage, node: Node, index: int) -> int:
         edge = node.out[index]
         if edge.child.on_path:
             passage.remove_and_prune(edge)
-        elif not edge.child.visited:
+        elif not edge.child.visited and edge.child.key > 0:
             return index
         index += 1
     return -1
@@ -179,6 +181,8 @@ def _is_scene(unit: Node) -> bool:
 
 def _normalize_unit(passage: Passage, unit: Node) -> None:
     """Apply the steps in order; where one deletes the unit, the next work on its parent."""
+    if all(_CONCERNED.isdisjoint(edge.categories) for edge in unit.out):
+        return
     here: Node | None = unit
     for step in _STEPS:
         if here is None:

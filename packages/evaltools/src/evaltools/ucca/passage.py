@@ -136,6 +136,12 @@ class Passage:
         """Return the units without a parent, in the order of their ids."""
         return [unit for unit in self.ordered() if not unit.into]
 
+    def first_head(self) -> Node:
+        """Return the first of the heads, nearly always the root; the root if there is none."""
+        if self.is_alive(self.root) and not self.root.into:
+            return self.root
+        return next(iter(self.heads()), self.root)
+
     def add_unit(self, tag: str) -> Node:
         """Create a unit under the first free number above the present number of units."""
         number = len(self.units) + 1
