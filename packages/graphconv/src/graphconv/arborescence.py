@@ -142,7 +142,9 @@ def rows_from_relations(sequence: Iterable[Relation]) -> tuple[Row, ...]:
     for number, (_, d_u, r, v, d_v, position) in enumerate(sequence, start=1):
         head = numbers.get(d_u, 0)
         if (head == 0) != (number == 1) or not 1 <= d_v <= number:
-            raise ConversionError(f"relation {number} does not continue the tree: {(d_u, r, v, d_v)}")
+            raise ConversionError(
+                f"relation {number} does not continue the tree: {(d_u, r, v, d_v)}"
+            )
         while path and path[-1] != d_u:
             del numbers[path.pop()]
         rows.append(Row(v, d_v, head, r, () if position is None else (position,)))

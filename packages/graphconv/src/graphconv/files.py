@@ -55,7 +55,8 @@ def lines(pieces: Iterable[bytes], filename: str, *, keep_bom: bool = False) -> 
     can still be read; :func:`graphconv.io.parse_block` reports them.
     """
     decoder: codecs.IncrementalDecoder | None = None
-    rest, lineno = "", 1
+    rest: list[str] = []
+    lineno = 1
     for piece in pieces:
         if decoder is None:
             encoding = "utf-8" if keep_bom else encoding_of(piece, filename)
@@ -67,14 +68,14 @@ def lines(pieces: Iterable[bytes], filename: str, *, keep_bom: bool = False) -> 
                 f"not valid text ({error})", filename=filename, lineno=lineno
             ) from error
         if newline:
-            yield from StringIO(f"{rest}{complete}\n", newline="\n")
+            yield from StringIO("".join([*rest, complete, "\n"]), newline="\n")
             lineno += complete.count("\n") + 1
-            rest = ""
-        rest += unfinished
+            rest = []
+        rest.append(unfinished)
     if decoder is not None:
-        rest += decoder.decode(b"", final=True)
-    if rest:
-        yield rest
+        rest.append(decoder.decode(b"", final=True))
+    if last := "".join(rest):
+        yield last
 
 
 def encoding_of(start: bytes, filename: str) -> str:

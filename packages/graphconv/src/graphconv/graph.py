@@ -125,7 +125,9 @@ class Graph:
         for node in self.nodes:
             for anchor in node.anchors:
                 if not 0 <= anchor < len(self.tokens):
-                    self._refuse(f"node {node.id!r} is anchored to token {anchor}, which does not exist")
+                    self._refuse(
+                        f"node {node.id!r} is anchored to token {anchor}, which does not exist"
+                    )
 
     def to_networkx(self) -> networkx.MultiDiGraph:
         """Return the graph with every field as networkx attributes."""

@@ -257,7 +257,8 @@ def _natural(name: str) -> list[tuple[int, str]]:
 
 def _parse(name: str, block: Block, framework: str | None) -> Graph | Arborescence:
     try:
-        block.text.encode()
+        if not block.text.isascii():
+            block.text.encode()
     except UnicodeEncodeError as error:
         start = block.text.rfind("\n", 0, error.start) + 1
         raise FormatError(

@@ -22,7 +22,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache, partial
-from itertools import compress, repeat
+from itertools import repeat
 from typing import Any, NamedTuple
 
 from graphconv.codecs import Block
@@ -33,6 +33,7 @@ KEEPS_BOM = True
 """Even a byte order mark at the start of a file comes back."""
 
 _HEADER = "#SDP 2015\n"
+_TAB = "\t"  # Python 3.11 has no backslash inside of an f-string
 _PRED: Attributes = (("pred", "+"),)
 _IS_HEADER = re.compile(r"\ufeff?#SDP ")
 _NEWLINE = re.compile(r"\r?\n")
@@ -95,42 +96,33 @@ def blocks(lines: Iterable[str], filename: str) -> Iterator[Block]:
 def parse(block: Block, framework: str | None = None) -> Graph:
     """Turn one sentence into a Graph."""
     sentence = _sentence(block)
-    rows = [line.split("\t") for line in sentence.lines]
-    numbers, plain, predicates = _shared(len(rows))
-    columns = _columns(block, sentence, rows, numbers)
-    is_top = [cell == "+" for cell in columns[4]]
-    is_pred = [cell == "+" for cell in columns[5]]
-    sources = tuple(compress(numbers, is_pred))
-    tops = tuple(compress(numbers, is_top))
-    fixed = len(columns) - len(sources)
+    lines = sentence.lines
+    numbers, plain, predicates = _shared(len(lines))
+    forms, lemmas, tags, top_cells, pred_cells, rests = _columns(block, sentence, numbers)
+    tops = [number for number, cell in zip(numbers, top_cells, strict=True) if cell == "+"]
+    sources = [number for number, cell in zip(numbers, pred_cells, strict=True) if cell == "+"]
+    columns = lines[0].count("\t") + 1 if lines else 7
+    fixed = columns - len(sources)
     if fixed not in (6, 7) or (fixed == 6 and block.context):
-        message = (
-            f"{len(sources)} tokens have PRED +, so that {7 + len(sources)} columns are expected"
-        )
-        raise _error(f"{message}, {len(columns)} found", block, sentence, 0)
-    edges = _edges(block, sentence, rows, fixed, sources)
+        message = f"{len(sources)} tokens have PRED +, so {7 + len(sources)} columns are expected"
+        raise _error(f"{message}, {columns} found", block, sentence, 0)
+    edges, features = _edges(block, sentence, rests, fixed, sources)
     used = {*tops, *sources, *[edge[1] for edge in edges]}
-    features = map(_features, columns[6]) if fixed == 7 else repeat(())
+    tokens = zip(forms, _optional(lemmas), _optional(tags), repeat(None), features)
+    nodes = [
+        predicates[i] if cell == "+" else plain[i]
+        for i, cell in enumerate(pred_cells)
+        if numbers[i] in used
+    ]
     return Graph(
         sentence.id,
         framework or "dm",
-        tuple(
-            map(
-                _token,
-                zip(columns[1], *map(_optional, columns[2:4]), repeat(None), features),
-            )
-        ),
-        tuple(
-            [
-                predicates[i] if is_pred[i] else plain[i]
-                for i, number in enumerate(numbers)
-                if number in used
-            ]
-        ),
+        tuple(map(_token, tokens)),
+        tuple(nodes),
         tuple(edges),
-        tops,
+        tuple(tops),
         (),
-        _extras(block, sentence, fixed),
+        _extras(block, sentence, fixed) if block.first or sentence.extras or fixed == 6 else (),
     )
 
 
@@ -170,8 +162,8 @@ def _sentence(block: Block) -> _Sentence:
         lines[0].startswith("#")
         and lines[-2:] == ["", ""]
         and "\r" not in text
-        and not _outside(lines[1] or "1")
-        and not _IS_HEADER.match(lines[0])
+        and (lines[1][:1].isdecimal() or not lines[1])
+        and not lines[0].startswith("#SDP ")
     ):
         return _Sentence(lines[0][1:], lines[1:-2], 2 if header else 1, header, ())
     return _odd_sentence(block)
@@ -223,48 +215,54 @@ def _extras(block: Block, sentence: _Sentence, fixed: int) -> Attributes:
     return extras
 
 
-def _columns(
-    block: Block, sentence: _Sentence, rows: list[list[str]], numbers: tuple[str, ...]
-) -> list[tuple[str, ...]]:
-    if not rows:
-        return [()] * 7
-    try:
-        columns = list(zip(*rows, strict=True))
-    except ValueError:
-        width = Counter(map(len, rows)).most_common(1)[0][0]
-        wrong = next(i for i, row in enumerate(rows) if len(row) != width)
-        message = f"{width} columns expected, {len(rows[wrong])} found"
-        raise _error(message, block, sentence, wrong) from None
-    if len(columns) < 6:
-        message = f"at least 6 columns separated by tabs expected, {len(columns)} found"
-        raise _error(message, block, sentence, 0)
-    if columns[0] != numbers:
-        wrong = next(i for i, number in enumerate(numbers) if columns[0][i] != number)
-        message = f"token id {numbers[wrong]} expected, {columns[0][wrong]!r} found"
+def _columns(block: Block, sentence: _Sentence, numbers: tuple[str, ...]) -> list[tuple[str, ...]]:
+    """Return the columns form to pred, and all that follows them as one."""
+    lines = sentence.lines
+    if not lines:
+        return [()] * 6
+    widths = [line.count("\t") + 1 for line in lines]
+    width = Counter(widths).most_common(1)[0][0]
+    if widths.count(width) != len(lines):
+        wrong = next(i for i, other in enumerate(widths) if other != width)
+        message = f"{width} columns expected, {widths[wrong]} found"
         raise _error(message, block, sentence, wrong)
-    for name, column in (("TOP", columns[4]), ("PRED", columns[5])):
-        if column.count("+") + column.count("-") != len(rows):
+    if width < 6:
+        message = f"at least 6 columns separated by tabs expected, {width} found"
+        raise _error(message, block, sentence, 0)
+    ids, *columns = zip(*[line.split("\t", 6) for line in lines], strict=True)
+    if ids != numbers:
+        wrong = next(i for i, number in enumerate(numbers) if ids[i] != number)
+        message = f"token id {numbers[wrong]} expected, {ids[wrong]!r} found"
+        raise _error(message, block, sentence, wrong)
+    for name, column in (("TOP", columns[3]), ("PRED", columns[4])):
+        if column.count("+") + column.count("-") != len(lines):
             wrong = next(i for i, cell in enumerate(column) if cell not in ("+", "-"))
             message = f"{name} is neither + nor - but {column[wrong]!r}"
             raise _error(message, block, sentence, wrong)
-    return columns
+    return columns if width > 6 else [*columns, ("",) * len(lines)]
 
 
 def _edges(
-    block: Block, sentence: _Sentence, rows: list[list[str]], fixed: int, sources: tuple[str, ...]
-) -> list[Edge]:
+    block: Block, sentence: _Sentence, rests: Iterable[str], fixed: int, sources: list[str]
+) -> tuple[list[Edge], list[Attributes]]:
+    """Return the edges, and the features of the tokens: their frames."""
     edges: list[Edge] = []
-    count = len(sources)
-    for i, row in enumerate(rows):
-        cells = row[fixed:]
-        if cells.count("_") == count:
+    features: list[Attributes] = []
+    # Nothing but underscores, in most of the lines.
+    empty = "\t_" * len(sources) if fixed == 7 else ("\t_" * len(sources))[1:]
+    for i, rest in enumerate(rests):
+        if rest.endswith(empty):
+            features.append(_features(rest[: len(rest) - len(empty)]))
             continue
+        cells = rest.split("\t")
+        features.append(_features(cells.pop(0)) if fixed == 7 else ())
+        number = str(i + 1)
         for source, label in zip(sources, cells, strict=True):
             if label != "_":
                 if not label:
                     raise _error("an argument column is empty", block, sentence, i)
-                edges.append(_edge((source, row[0], label, False, ())))
-    return edges
+                edges.append(_edge((source, number, label, False, ())))
+    return edges, features
 
 
 def _error(message: str, block: Block, sentence: _Sentence, row: int) -> FormatError:
@@ -299,7 +297,7 @@ def _shared(count: int) -> tuple[tuple[str, ...], tuple[Node, ...], tuple[Node, 
 
 @lru_cache(maxsize=1 << 16)
 def _features(frame: str) -> Attributes:
-    return () if frame == "_" else (("frame", frame),)
+    return (("frame", frame),) if frame not in ("_", "") else ()
 
 
 def _optional(column: tuple[str, ...]) -> Iterable[str | None]:
@@ -315,21 +313,25 @@ def _version(graph: Graph) -> str:
 def _format(graph: Graph, version: str) -> str:
     if graph.framework not in BILEXICAL:
         raise _unwritable(graph, f"a graph of {graph.framework} cannot be written as SDP")
-    numbers = _shared(len(graph.tokens))[0]
     positions = _positions(graph)
-    tops = {positions[top] for top in graph.tops}
-    preds = _predicates(graph, positions, tops)
-    cells = _cells(graph, positions, preds)
+    try:
+        tops = {positions[top] for top in graph.tops}
+        preds = _predicates(graph, positions, tops)
+        cells = _cells(graph, positions, preds)
+    except KeyError as error:
+        raise _unwritable(graph, f"an edge or a top names the unknown node {error}") from error
     empty = "\t_" * len(preds)
     no_frame = "" if version == "sdp2014" else "\t_"
     lines = []
+    numbers = _shared(len(graph.tokens))[0]
     for i, (form, lemma, pos, _, features) in enumerate(graph.tokens):
         frame = attribute(features, "frame") if features else None
         lines.append(
-            f"{numbers[i]}\t{form}\t{'_' if lemma is None else lemma}\t{'_' if pos is None else pos}"
+            f"{numbers[i]}\t{form}"
+            f"\t{'_' if lemma is None else lemma}\t{'_' if pos is None else pos}"
             f"\t{'+' if i in tops else '-'}\t{'+' if i in preds else '-'}"
-            + (no_frame if frame is None else f"\t{frame}")
-            + ("".join(cells[i]) if i in cells else empty)
+            f"{no_frame if frame is None else f'{_TAB}{frame}'}"
+            f"{''.join(cells[i]) if i in cells else empty}"
         )
     body = "\n".join(lines)
     tabs = len(lines) * (len(preds) + 5 + len(no_frame) // 2)
@@ -344,15 +346,11 @@ def _format(graph: Graph, version: str) -> str:
 
 def _positions(graph: Graph) -> dict[str, int]:
     positions = {node[0]: node[2][0] for node in graph.nodes if len(node[2]) == 1}
-    if not len(set(positions.values())) == len(positions) == len(graph.nodes):
+    taken = set(positions.values())
+    if not len(taken) == len(positions) == len(graph.nodes):
         raise _unwritable(graph, "a node that is not one token of its own cannot be written as SDP")
-    if positions and not 0 <= min(positions.values()) <= max(positions.values()) < len(
-        graph.tokens
-    ):
+    if taken and not 0 <= min(taken) <= max(taken) < len(graph.tokens):
         raise _unwritable(graph, "a node is anchored to a token that does not exist")
-    for node_id in (*graph.tops, *(end for edge in graph.edges for end in edge[:2])):
-        if node_id not in positions:
-            raise _unwritable(graph, f"an edge or a top names the unknown node {node_id!r}")
     return positions
 
 
@@ -363,15 +361,23 @@ def _predicates(graph: Graph, positions: dict[str, int], tops: set[int]) -> dict
     for node in graph.nodes:
         position = positions[node[0]]
         # Nothing but PRED + makes a node of a token that is no top and has no edge.
-        if attribute(node[5], "pred") == "+" or not (position in arguments or position in tops):
+        if (
+            node[5] == _PRED
+            or not (position in arguments or position in tops)
+            or (node[5] and attribute(node[5], "pred") == "+")
+        ):
             preds.add(position)
     return {position: column for column, position in enumerate(sorted(preds))}
 
 
 def _cells(graph: Graph, positions: dict[str, int], preds: dict[int, int]) -> dict[int, list[str]]:
     cells: dict[int, list[str]] = {}
+    empty = ["\t_"] * len(preds)
     for source, target, label, _, _ in graph.edges:
-        row = cells.setdefault(positions[target], ["\t_"] * len(preds))
+        position = positions[target]
+        row = cells.get(position)
+        if row is None:
+            row = cells[position] = empty.copy()
         column = preds[positions[source]]
         if row[column] != "\t_":
             raise _unwritable(

@@ -1,0 +1,290 @@
+"""Writing UCCA XML; `graphconv.codecs.ucca` says what the attributes mean."""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import lru_cache
+from typing import Any
+
+from graphconv.errors import FormatError
+from graphconv.graph import Attributes, Edge, Graph, Node, attribute, split_categories
+
+FORMAT = "ucca-xml"
+"""The extra ``format`` of a graph that was read from XML: nothing has to be guessed."""
+
+TERMINAL = "Terminal"
+CODES = {"attributes": "a", "extra": "x", "category": "c", "node": "n", "edge": "e"}
+
+# Names that mean something else in attributes and features than in the file.
+GRAPH_MARKS = frozenset(
+    {"format", "categories", "children", "ascii", "declaration", "prolog", "epilog"}
+)
+TOKEN_MARKS = frozenset({"type", "paragraph", "paragraph_position", "pos_name", "children"})
+NODE_MARKS = frozenset({"type", "order", "terminal", "children"})
+EDGE_MARKS = frozenset({"type", "categories", "children"})
+
+_XML_NAMESPACE = "{http://www.w3.org/XML/1998/namespace}"
+_ESCAPES = str.maketrans(
+    {
+        "&": "&amp;",
+        "<": "&lt;",
+        ">": "&gt;",
+        '"': "&quot;",
+        "\r": "&#13;",
+        "\n": "&#10;",
+        "\t": "&#09;",
+    }
+)
+_is_special = re.compile(r'[&<>"\x00-\x1f\ud800-\udfff\ufffe\uffff]').search
+_is_forbidden = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]").search
+_is_name = re.compile(r"(?:xml:)?[^\W\d][\w.\-]*").fullmatch
+_is_unit_id = re.compile(r"1\.[0-9]+").fullmatch
+
+_Groups = dict[str, dict[str, Any]]
+"""Names and values by the element that they belong to; those of marks by ``""``."""
+
+
+def write_passage(graph: Graph) -> str:
+    """Turn *graph* into a passage."""
+    extras = _classify(graph.extras, GRAPH_MARKS, "")
+    marks = extras.get("", {})
+    kinds = {} if marks.get("format") == FORMAT else _guess_kinds(graph)
+    names = _name_units(graph, marks.get("format") != FORMAT)
+    token_ids, tokens = _write_tokens(graph, kinds)
+    units = _write_units(graph, token_ids, names, kinds, bool(marks.get("categories")))
+    parts = {
+        "0": _write_layer("0", extras.get("layer0", {}), tokens),
+        "1": _write_layer("1", extras.get("layer1", {}), units),
+    }
+    metadata = _classify(graph.metadata, frozenset(), "attributes")
+    codes = ["a", "x", "0", "1"] if "extra" in metadata else ["a", "0", "1"]
+    if "children" in marks:
+        codes = json.loads(marks["children"])
+    inner = "".join([parts.get(code) or _write_child(code, metadata, "  ") for code in codes])
+    own = {"annotationID": "0", **extras.get("root", {}), "passageID": graph.id}
+    text = _wrap("root", own, inner, "")
+    if marks.get("ascii"):
+        text = text.encode("ascii", "xmlcharrefreplace").decode()
+    around = [marks.get("declaration"), marks.get("prolog"), text.rstrip(), marks.get("epilog")]
+    return "".join([f"{part}\n" for part in around if part])
+
+
+def _classify(pairs: Attributes, reserved: frozenset[str], default: str) -> _Groups:
+    groups: _Groups = {}
+    for name, value in pairs:
+        group, rest = default, name
+        if name in reserved:
+            group = ""
+        elif "/" in name:
+            group, _, rest = name.partition("/")
+        groups.setdefault(group, {})[rest] = value
+    return groups
+
+
+# Elements
+
+
+def _quote(value: Any) -> str:
+    """Write an attribute's value, as ElementTree does."""
+    text = value if isinstance(value, str) else str(value)
+    if not _is_special(text):
+        return text
+    if _is_forbidden(text):
+        raise FormatError("XML cannot hold a control character", text=text)
+    return text.translate(_ESCAPES)
+
+
+@lru_cache(maxsize=4096)
+def _template(names: tuple[str, ...]) -> tuple[tuple[str, ...], str]:
+    """Return *names* in order, and the text of these attributes with a place for each value."""
+    order = tuple(sorted(names))
+    written = [name.replace(_XML_NAMESPACE, "xml:") for name in order]
+    for name in written:
+        if not _is_name(name):
+            raise FormatError("XML cannot hold an attribute with this name", text=name)
+    return order, "".join([f' {name}="%s"' for name in written])
+
+
+def _write_pairs(pairs: dict[str, Any]) -> str:
+    """Write attributes, sorted by name, each with a space before it; None is no attribute."""
+    if None in pairs.values():
+        pairs = {name: value for name, value in pairs.items() if value is not None}
+    names, template = _template(tuple(pairs))
+    return template % tuple([_quote(pairs[name]) for name in names])
+
+
+def _wrap(tag: str, own: dict[str, Any], inner: str, indent: str) -> str:
+    if not inner:
+        return f"{indent}<{tag}{_write_pairs(own)} />\n"
+    return f"{indent}<{tag}{_write_pairs(own)}>\n{inner}{indent}</{tag}>\n"
+
+
+def _write_child(code: str, groups: _Groups, indent: str) -> str:
+    """Write attributes or extra, or what *code* says as XML."""
+    if code == "a":
+        return f"{indent}<attributes{_write_pairs(groups.get('attributes', {}))} />\n"
+    if code == "x":
+        return f"{indent}<extra{_write_pairs(groups.get('extra', {}))} />\n"
+    return f"{indent}{code}\n"
+
+
+def _write_children(groups: _Groups, items: list[str], code: str, indent: str) -> str:
+    """Write the children of an element: attributes, extra, and *items*, which *code* stands for."""
+    unusual = groups[""].get("children") if "" in groups else None
+    if unusual is None:
+        head = f"{indent}<attributes />\n"
+        if "attributes" in groups:
+            head = _write_child("a", groups, indent)
+        if "extra" in groups:
+            head += _write_child("x", groups, indent)
+        return head + "".join(items)
+    rest = iter(items)
+    parts = [
+        next(rest, "") if entry == code else _write_child(entry, groups, indent)
+        for entry in json.loads(unusual)
+    ]
+    return "".join(parts) + "".join(rest)
+
+
+def _write_layer(number: str, said: dict[str, Any], items: list[str]) -> str:
+    groups = _classify(tuple(said.items()), frozenset({"children"}), "layer")
+    own = {**groups.get("layer", {}), "layerID": number}
+    return _wrap("layer", own, _write_children(groups, items, "n", "    "), "  ")
+
+
+def _write_node(node_id: str, kind: str, groups: _Groups, items: list[str]) -> str:
+    inner = _write_children(groups, items, "e", "      ")
+    if "node" not in groups and not _is_special(node_id + kind):
+        return f'    <node ID="{node_id}" type="{kind}">\n{inner}    </node>\n'
+    return _wrap("node", {"ID": node_id, "type": kind, **groups.get("node", {})}, inner, "    ")
+
+
+# Tokens, units and edges
+
+
+def _write_tokens(graph: Graph, kinds: dict[str, str]) -> tuple[list[str], list[str]]:
+    """Return the ids and the elements of the terminals."""
+    ids, texts = [], []
+    paragraph, place = "", 0
+    for number, token in enumerate(graph.tokens, 1):
+        groups = _classify(token.features, TOKEN_MARKS, "extra")
+        marks = groups.get("", {})
+        if token.lemma is not None:
+            groups.setdefault("extra", {})["lemma"] = token.lemma
+        if token.pos is not None:
+            groups.setdefault("extra", {})[marks.get("pos_name", "pos")] = token.pos
+        here = marks.get("paragraph", "1")
+        place = place + 1 if here == paragraph else 1
+        paragraph = here or ""
+        given = marks.get("paragraph_position", str(place))
+        place = int(given) if given and given.isdecimal() else place
+        attributes = groups.setdefault("attributes", {})
+        attributes.update(paragraph=here, paragraph_position=given, text=token.form)
+        token_id = groups["node"].get("ID") if "node" in groups else None
+        ids.append(token_id or f"0.{number}")
+        kind = marks.get("type", kinds.get(ids[-1], "Word"))
+        texts.append(_write_node(ids[-1], kind, groups, []))
+    return ids, texts
+
+
+def _write_units(
+    graph: Graph, token_ids: list[str], names: dict[str, str], kinds: dict[str, str], style: bool
+) -> list[str]:
+    outgoing: dict[str, list[str]] = {node.id: [] for node in graph.nodes}
+    names |= {n.id: token_ids[n.anchors[0]] for n in graph.nodes if _is_terminal(n)}
+    for edge in graph.edges:
+        outgoing[edge.source].append(_write_edge(edge, names[edge.target], style))
+    head, tail = _plain_edge(TERMINAL, style)
+    texts = []
+    for node in graph.nodes:
+        if _is_terminal(node):
+            continue
+        groups = _classify(node.attributes, NODE_MARKS, "attributes") if node.attributes else {}
+        marks = groups.get("", {})
+        items = outgoing[node.id]
+        if node.anchors:
+            anchors = [f"{head}{token_ids[anchor]}{tail}" for anchor in node.anchors]
+            items = _merge(anchors, items, marks["order"]) if "order" in marks else anchors + items
+        if node.implicit:
+            groups.setdefault("attributes", {})["implicit"] = "True"
+        kind = marks.get("type", kinds.get(node.id, "FN"))
+        texts.append(_write_node(names[node.id], kind, groups, items))
+    return texts
+
+
+def _is_terminal(node: Node) -> bool:
+    return bool(node.attributes) and bool(attribute(node.attributes, "terminal"))
+
+
+def _merge(anchors: list[str], edges: list[str], order: str) -> list[str]:
+    """Put each anchor behind as many edges as *order* says."""
+    result: list[str] = []
+    done = 0
+    for anchor, before in zip(anchors, order.split(), strict=False):
+        result += edges[done : int(before)]
+        done = max(done, int(before))
+        result.append(anchor)
+    return result + anchors[len(order.split()) :] + edges[done:]
+
+
+def _write_edge(edge: Edge, target: str, style: bool) -> str:
+    if not edge.attributes and not edge.remote:
+        head, tail = _plain_edge(edge.label, style)
+        return f"{head}{target}{tail}"
+    groups = _classify(edge.attributes, EDGE_MARKS, "attributes")
+    marks = groups.get("", {})
+    if edge.remote:
+        groups.setdefault("attributes", {})["remote"] = "True"
+    tags = split_categories(edge.label)
+    categories = []
+    if marks.get("categories", style or len(tags) > 1):
+        said: list[dict[str, Any]] = [{"tag": tag} for tag in tags]
+        for name, value in groups.get("category", {}).items():
+            number, _, rest = name.partition("/")
+            if int(number) < len(said):
+                said[int(number)][rest] = value
+        categories = [f"        <category{_write_pairs(pairs)} />\n" for pairs in said]
+    own = {"toID": target, "type": marks.get("type", tags[0]), **groups.get("edge", {})}
+    inner = _write_children(groups, categories, "c", "        ")
+    return _wrap("edge", own, inner, "      ")
+
+
+@lru_cache(maxsize=1024)
+def _plain_edge(label: str, style: bool) -> tuple[str, str]:
+    """Return what stands before and after the target's id in an edge that says nothing more."""
+    tags = split_categories(label)
+    categories = tags if style or len(tags) > 1 else ()
+    inner = "".join([f'        <category tag="{_quote(tag)}" />\n' for tag in categories])
+    kind = f'" type="{_quote(tags[0])}">\n'
+    return '      <edge toID="', f"{kind}        <attributes />\n{inner}      </edge>\n"
+
+
+def _name_units(graph: Graph, fresh: bool) -> dict[str, str]:
+    """Return the ids to write: those of the graph, or 1.1, 1.2, ... with the top first."""
+    units = [node.id for node in graph.nodes if not _is_terminal(node)]
+    if not fresh or all(map(_is_unit_id, units)):
+        return {unit: unit for unit in units}
+    units.sort(key=lambda unit: unit not in graph.tops)
+    return {unit: f"1.{number}" for number, unit in enumerate(units, 1)}
+
+
+def _guess_kinds(graph: Graph) -> dict[str, str]:
+    """Guess the types of terminals and units in a graph that does not say them."""
+    kinds = {
+        f"0.{number}": "Punctuation"
+        for number, token in enumerate(graph.tokens, 1)
+        if token.form and not any(character.isalnum() for character in token.form)
+    }
+    incoming: dict[str, set[str]] = {node.id: set() for node in graph.nodes}
+    outgoing: dict[str, set[str]] = {node.id: set() for node in graph.nodes}
+    for edge in graph.edges:
+        incoming[edge.target].add(edge.label)
+        outgoing[edge.source].add(edge.label)
+    for node in graph.nodes:
+        if outgoing[node.id] and outgoing[node.id] <= {"LA", "LR"}:
+            kinds[node.id] = "LKG"
+        elif incoming[node.id] == {"U"} and node.anchors and not outgoing[node.id]:
+            if all(f"0.{anchor + 1}" in kinds for anchor in node.anchors):
+                kinds[node.id] = "PNCT"
+    return kinds

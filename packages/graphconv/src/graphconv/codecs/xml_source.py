@@ -1,0 +1,146 @@
+"""Reading XML safely, with line numbers for complaints.
+
+>>> source = parse_xml("<root><a x='1' /></root>", "a.xml")
+>>> source.root.tag, source.line(source.root[0])
+('root', 1)
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple, NoReturn
+from xml.etree import ElementTree
+from xml.etree.ElementTree import Element
+from xml.parsers import expat
+
+from graphconv.errors import FormatError
+
+_has_text = re.compile(r">\s*[^<\s]").search
+
+
+class XmlSource(NamedTuple):
+    """An XML file: its root element, and what stands around that."""
+
+    root: Element
+    text: str
+    filename: str
+    around: tuple[tuple[str, str], ...]
+    """What there is of ``declaration``, ``prolog`` and ``epilog``, in this order."""
+
+    def line(self, element: Element, nth: int = 1) -> int:
+        """Return the line of *element*, the *nth* one with its tag and attributes, or 1."""
+        lines = []
+
+        def enter(tag: str, attributes: dict[str, str]) -> None:
+            if tag == element.tag and attributes == element.attrib:
+                lines.append(parser.CurrentLineNumber)
+
+        parser = expat.ParserCreate()
+        parser.StartElementHandler = enter
+        parser.Parse(_skip_space(self.text)[0], True)
+        return lines[nth - 1] + _skip_space(self.text)[1] if len(lines) >= nth else 1
+
+    def fail(self, message: str, element: Element | None = None, nth: int = 1) -> NoReturn:
+        """Raise FormatError at the line of *element*."""
+        line = 1 if element is None else self.line(element, nth)
+        raise FormatError(message, filename=self.filename, lineno=line)
+
+    def quote(self, element: Element) -> str:
+        """Return *element* as XML, without what follows it."""
+        try:
+            text = ElementTree.tostring(element, encoding="unicode")
+        except RecursionError as exc:
+            message = "the elements are nested too deeply"
+            raise FormatError(message, filename=self.filename, lineno=self.line(element)) from exc
+        return text.removesuffix(element.tail or "")
+
+
+def parse_xml(text: str, filename: str) -> XmlSource:
+    """Parse *text*; refuse document type declarations, and with them all entities."""
+    content, skipped = _skip_space(text)
+    # Only these begin anything but elements: comments, declarations, processing instructions.
+    plain = "<!" not in content and "<?" not in content
+    try:
+        around = () if plain else _read_around(content, filename, skipped)
+        builder = ElementTree.TreeBuilder(insert_comments=not plain, insert_pis=not plain)
+        parser = ElementTree.XMLParser(target=builder)
+        parser.feed(content)
+        root: Element = parser.close()
+    except UnicodeEncodeError as exc:
+        line = text.count("\n", 0, exc.start) + skipped + 1
+        raise FormatError("this is not UTF-8 text", filename=filename, lineno=line) from exc
+    except (ElementTree.ParseError, expat.ExpatError) as exc:
+        # ParseError and ExpatError have the same attributes.
+        what = expat.ErrorString(exc.code)
+        line = getattr(exc, "lineno", 1) + skipped
+        message = f"this is not well-formed XML, {what}"
+        raise FormatError(message, filename=filename, lineno=line) from exc
+    source = XmlSource(root, text, filename, around)
+    if _has_text(content):
+        for element, piece in _texts(root):
+            if piece and not piece.isspace():
+                source.fail(f"unexpected text {piece.strip()[:40]!r}", element)
+    return source
+
+
+def _skip_space(text: str) -> tuple[str, int]:
+    """Return *text* without the space before it, and how many lines that was."""
+    content = text.lstrip("\ufeff \t\r\n")
+    return content, text.count("\n", 0, len(text) - len(content))
+
+
+def _texts(root: Element) -> Iterator[tuple[Element, str | None]]:
+    """Yield all text between elements, with an element near it."""
+    for element in root.iter():
+        if isinstance(element.tag, str):
+            yield element, element.text
+            for child in element:
+                yield element, child.tail
+
+
+def _read_around(text: str, filename: str, skipped: int) -> tuple[tuple[str, str], ...]:
+    """Return the declaration, and the comments and instructions outside of the root element."""
+    parts = {"declaration": "", "prolog": "", "epilog": ""}
+    depth = 0
+
+    def place() -> str:
+        return "epilog" if depth < 0 else "prolog"
+
+    def refuse(*_: object) -> None:
+        raise FormatError(
+            "document type declarations and entities are not allowed",
+            filename=filename,
+            lineno=parser.CurrentLineNumber + skipped,
+        )
+
+    def declare(version: str, encoding: str | None, standalone: int) -> None:
+        # What we write is UTF-8, whatever the file was.
+        if encoding is None or encoding.lower() == "utf-8":
+            parts["declaration"] = text[: text.index("?>") + 2]
+
+    def enter(*_: object) -> None:
+        nonlocal depth
+        depth += 1
+
+    def leave(_: str) -> None:
+        nonlocal depth
+        depth = depth - 1 or -1
+
+    def comment(data: str) -> None:
+        if depth <= 0:
+            parts[place()] += f"<!--{data}-->\n"
+
+    def instruct(target: str, data: str) -> None:
+        if depth <= 0:
+            parts[place()] += f"<?{target} {data}?>\n"
+
+    parser = expat.ParserCreate()
+    parser.StartDoctypeDeclHandler = refuse
+    parser.XmlDeclHandler = declare
+    parser.StartElementHandler = enter
+    parser.EndElementHandler = leave
+    parser.CommentHandler = comment
+    parser.ProcessingInstructionHandler = instruct
+    parser.Parse(text, True)
+    return tuple((name, part.rstrip("\n")) for name, part in parts.items() if part)
