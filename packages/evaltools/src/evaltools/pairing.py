@@ -279,11 +279,28 @@ class _Worker:
 def load(name: str, block: Block, framework: str | None) -> Graph:
     """Parse a block; *framework* is what an SDP file holds, which does not say so itself."""
     graph = parse_block(name, block, framework if name == "sdp" else None)
+    if graph.framework == "amr":
+        _check_amr(graph, block)
+    return graph
+
+
+def _check_amr(graph: Graph, block: Block) -> None:
+    """Refuse what PENMAN can be read as, but nobody can have meant."""
     ids = [value for key, value in graph.metadata if key == "id"]
     if len(ids) > 1:
         message = f"a graph with the ids {ids[0]!r} and {ids[1]!r}: one of the graphs is missing"
         raise FormatError(message, filename=block.filename, lineno=block.lineno)
-    return graph
+    # ``:time 16:42`` without quotes is the roles ``:time`` and ``:42``.
+    nothing = {node.id for node in graph.nodes if node.constant and not node.label}
+    for edge in graph.edges if nothing else ():
+        if edge.target in nothing or edge.source in nothing:
+            before, role, _ = block.text.partition(f":{edge.label}")
+            raise FormatError(
+                f"graph {graph.id}: the role :{edge.label} has no value (quotes missing?)",
+                filename=block.filename,
+                lineno=block.lineno + before.count("\n"),
+                text=(before.rpartition("\n")[2] + role).strip(),
+            )
 
 
 def _score(plan: Plan, gold: Graph, pred: Graph) -> tuple[Statistics, str]:
