@@ -95,8 +95,8 @@ def summary(results: Iterable[Result]) -> tuple[list[Line], list[Result]]:
     return lines, failures
 
 
-def isomorphic(graph: Graph, bare: Graph, ids: Iterable[str]) -> bool:
-    """Say whether *bare* is *graph* up to node ids; *ids* are those of the nodes of *bare*."""
+def _equal_by(ids: Iterable[str], graph: Graph, bare: Graph) -> bool:
+    """Say whether *bare* is *graph* when its nodes are called *ids*."""
     name = dict(zip((node.id for node in bare.nodes), ids, strict=True))
     return (
         Counter(_core(node, node.id, graph.framework) for node in graph.nodes)
@@ -122,7 +122,7 @@ def _from_bare_relations(graph: Graph, tree: Arborescence) -> bool:
     bare = from_relations(relations(tree), id=graph.id, framework=graph.framework, tokens=tokens)
     found = to_graph(bare)
     ids = tree.side.get("ids", [node.id for node in found.nodes])
-    return bare.rows == tree.rows and isomorphic(graph, found, ids)
+    return bare.rows == tree.rows and _equal_by(ids, graph, found)
 
 
 def _same_arborescence_again(graph: Graph, tree: Arborescence) -> bool:  # noqa: ARG001

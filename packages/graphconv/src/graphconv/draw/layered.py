@@ -188,15 +188,16 @@ def _reduce_crossings(plan: _Plan) -> None:
     before, after = _neighbors(plan)
     best = [list(layer) for layer in plan.layers]
     fewest = _crossings(plan.layers, after)
+    place = {station: float(i) for layer in plan.layers for i, station in enumerate(layer)}
     for sweep in range(_SWEEPS):
-        near = before if sweep % 2 == 0 else after
-        for layer in plan.layers if sweep % 2 == 0 else reversed(plan.layers):
-            place = {s: i for other in plan.layers for i, s in enumerate(other)}
-            layer.sort(
-                key=lambda s, near=near, place=place: (  # type: ignore[misc]
-                    fmean(place[n] for n in near[s]) if near[s] else place[s]
-                )
-            )
+        if not fewest:
+            break
+        forward = sweep % 2 == 0
+        near = before if forward else after
+        for layer in plan.layers if forward else reversed(plan.layers):
+            wanted = {s: fmean(place[n] for n in near[s]) if near[s] else place[s] for s in layer}
+            layer.sort(key=wanted.__getitem__)
+            place.update((station, float(i)) for i, station in enumerate(layer))
         count = _crossings(plan.layers, after)
         if count < fewest:
             fewest, best = count, [list(layer) for layer in plan.layers]

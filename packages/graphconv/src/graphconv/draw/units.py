@@ -168,8 +168,9 @@ def _levels(
         across = [columns[node_id], *(columns[child] for child in below)]
         across.extend(words[anchor] for anchor in nodes[node_id].anchors)
         spans[node_id] = (min(across), max(across))
+    hanging = {edge.target for edge in forest.edges.values()}
     for edge in forest.others.values():  # a linkage unit stands above what it links
-        if not edge.remote and not forest.children.get(edge.source):
+        if edge.source not in hanging and not forest.children.get(edge.source):
             height[edge.source] = max(height[edge.source], height[edge.target] + 1)
     taken: dict[int, list[tuple[float, float]]] = defaultdict(list)
     levels: dict[str, int] = {}
