@@ -220,9 +220,10 @@ def _columns(block: Block, sentence: _Sentence, numbers: tuple[str, ...]) -> lis
     lines = sentence.lines
     if not lines:
         return [()] * 6
+    width = lines[0].count("\t") + 1
     widths = [line.count("\t") + 1 for line in lines]
-    width = Counter(widths).most_common(1)[0][0]
     if widths.count(width) != len(lines):
+        width = Counter(widths).most_common(1)[0][0]
         wrong = next(i for i, other in enumerate(widths) if other != width)
         message = f"{width} columns expected, {widths[wrong]} found"
         raise _error(message, block, sentence, wrong)
@@ -250,18 +251,18 @@ def _edges(
     features: list[Attributes] = []
     # Nothing but underscores, in most of the lines.
     empty = "\t_" * len(sources) if fixed == 7 else ("\t_" * len(sources))[1:]
+    length = len(empty)
     for i, rest in enumerate(rests):
         if rest.endswith(empty):
-            features.append(_features(rest[: len(rest) - len(empty)]))
+            features.append(_features(rest[: len(rest) - length]))
             continue
-        cells = rest.split("\t")
-        features.append(_features(cells.pop(0)) if fixed == 7 else ())
+        frame, *cells = rest.split("\t") if fixed == 7 else ["_", *rest.split("\t")]
+        features.append(_features(frame))
+        arguments = [pair for pair in zip(sources, cells, strict=True) if pair[1] != "_"]
         number = str(i + 1)
-        for source, label in zip(sources, cells, strict=True):
-            if label != "_":
-                if not label:
-                    raise _error("an argument column is empty", block, sentence, i)
-                edges.append(_edge((source, number, label, False, ())))
+        edges += [_edge((source, number, label, False, ())) for source, label in arguments]
+        if "" in cells:
+            raise _error("an argument column is empty", block, sentence, i)
     return edges, features
 
 
