@@ -64,7 +64,7 @@ from functools import lru_cache
 from typing import Any
 from xml.etree.ElementTree import Element
 
-from graphconv.codecs import Block, ucca_writer
+from graphconv.codecs import Block
 from graphconv.codecs.ucca_writer import (
     CODES,
     EDGE_MARKS,
@@ -72,6 +72,7 @@ from graphconv.codecs.ucca_writer import (
     NODE_MARKS,
     TERMINAL,
     TOKEN_MARKS,
+    write_passage,
 )
 from graphconv.codecs.xml_source import XmlSource, parse_xml
 from graphconv.graph import Attributes, Edge, Graph, Node, Token, attribute, join_categories
@@ -80,8 +81,6 @@ _TERMINAL_NODE: Attributes = (("terminal", True),)
 _PLACES = ("paragraph", "paragraph_position", "text")
 
 _Pairs = list[tuple[str, Any]]
-
-format = ucca_writer.write_passage
 
 
 def sniff(head: str) -> bool:
@@ -125,6 +124,11 @@ def parse(block: Block, framework: str | None = None) -> Graph:  # noqa: ARG001 
         metadata=tuple(metadata),
         extras=tuple(extras),
     )
+
+
+def format(graph: Graph) -> str:  # noqa: A001 - the name that every codec has
+    """Turn *graph* into a passage."""
+    return write_passage(graph)
 
 
 def _contents(
@@ -264,13 +268,23 @@ def _read_tokens(
 
 def _read_features(extra: dict[str, str]) -> tuple[str | None, _Pairs]:
     """Return the part of speech, and the features without it and the lemma."""
+    names, kept = _feature_names(tuple(extra))
+    features = list(zip(names, [extra[name] for name in kept], strict=True))
     pos = extra.get("pos")
     if pos is None and "tag" in extra:
-        features = _pairs(extra, "extra/", ("lemma", "tag"), TOKEN_MARKS)
         return extra["tag"], [*features, ("pos_name", "tag")]
-    if TOKEN_MARKS.isdisjoint(extra):
-        return pos, [pair for pair in sorted(extra.items()) if pair[0] not in ("lemma", "pos")]
-    return pos, _pairs(extra, "extra/", ("lemma", "pos"), TOKEN_MARKS)
+    return pos, features
+
+
+@lru_cache(maxsize=1024)
+def _feature_names(extra: tuple[str, ...]) -> tuple[list[str], list[str]]:
+    """Return the names of features, and those of the attributes of ``extra`` that they come from.
+
+    The tokens of a treebank have few different sets of attributes.
+    """
+    moved = ("lemma", "pos" if "pos" in extra else "tag")
+    kept = sorted(name for name in extra if name not in moved)
+    return [f"extra/{name}" if name in TOKEN_MARKS else name for name in kept], kept
 
 
 def _read_token_id(source: XmlSource, element: Element, last: int) -> tuple[str, int]:

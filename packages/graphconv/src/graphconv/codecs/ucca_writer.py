@@ -111,7 +111,12 @@ def _write_pairs(pairs: dict[str, Any]) -> str:
     if None in pairs.values():
         pairs = {name: value for name, value in pairs.items() if value is not None}
     names, template = _template(tuple(pairs))
-    return template % tuple([_quote(pairs[name]) for name in names])
+    values = [pairs[name] for name in names]
+    try:
+        special = _is_special("".join(values))
+    except TypeError:  # values that are no text
+        special = True
+    return template % tuple(map(_quote, values) if special else values)
 
 
 def _wrap(tag: str, own: dict[str, Any], inner: str, indent: str) -> str:
@@ -284,7 +289,11 @@ def _guess_kinds(graph: Graph) -> dict[str, str]:
     for node in graph.nodes:
         if outgoing[node.id] and outgoing[node.id] <= {"LA", "LR"}:
             kinds[node.id] = "LKG"
-        elif incoming[node.id] == {"U"} and node.anchors and not outgoing[node.id]:
-            if all(f"0.{anchor + 1}" in kinds for anchor in node.anchors):
-                kinds[node.id] = "PNCT"
+        elif (
+            incoming[node.id] == {"U"}
+            and node.anchors
+            and not outgoing[node.id]
+            and all(f"0.{anchor + 1}" in kinds for anchor in node.anchors)
+        ):
+            kinds[node.id] = "PNCT"
     return kinds

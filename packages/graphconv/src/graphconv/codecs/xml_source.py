@@ -114,7 +114,7 @@ def _read_around(text: str, filename: str, skipped: int) -> tuple[tuple[str, str
             lineno=parser.CurrentLineNumber + skipped,
         )
 
-    def declare(version: str, encoding: str | None, standalone: int) -> None:
+    def declare(_: str, encoding: str | None, __: int) -> None:
         # What we write is UTF-8, whatever the file was.
         if encoding is None or encoding.lower() == "utf-8":
             parts["declaration"] = text[: text.index("?>") + 2]
