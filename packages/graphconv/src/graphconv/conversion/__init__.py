@@ -28,11 +28,11 @@ The relations alone give the same graph with other ids:
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 from graphconv.arborescence import Arborescence, Relation, Row, rows_from_relations
 from graphconv.conversion import amr, bilexical, ucca
-from graphconv.conversion.side import Bare, Built, pack, thaw, unpack
+from graphconv.conversion.side import Bare, Built, freeze, pack, thaw, unpack
 from graphconv.conversion.ucca import linkage_units
 from graphconv.errors import ConversionError
 from graphconv.graph import Graph, Token
@@ -46,8 +46,8 @@ class Conversion(Protocol):
     def build(self, graph: Graph, *, unit_labels: bool = True) -> Built:
         """Return the rows of *graph*, and its ids in the order of the bare graph."""
 
-    def read(self, rows: Sequence[Row], ids: Sequence[str], framework: str) -> Bare:
-        """Return the graph that the rows alone describe."""
+    def read(self, rows: Sequence[Row], ids: Sequence[str] | None, framework: str) -> Bare:
+        """Return the graph that the rows alone describe, with *ids* or fresh ones."""
 
     def fresh_ids(self, rows: Sequence[Row]) -> list[str]:
         """Return the ids that a graph made from these rows alone gets."""
@@ -81,14 +81,18 @@ def to_arborescence(
     if foundational and graph.framework == "ucca":
         graph = ucca.foundational(graph)
     try:
-        rows, ids = conversion.build(graph, unit_labels=unit_labels)
-        bare = conversion.read(rows, ids, graph.framework)
-        side = pack(graph, bare)
+        rows, ids, is_plain = conversion.build(graph, unit_labels=unit_labels)
+        side: dict[str, Any] = {}
+        if not is_plain:
+            bare = conversion.read(rows, ids, graph.framework)
+            side = pack(graph, bare, conversion.fresh_ids(rows), ids)
     except (IndexError, KeyError):
         graph.validate()  # says what is wrong with it
         raise
-    if ids != conversion.fresh_ids(rows):
-        side["ids"] = ids
+    if graph.metadata:
+        side["metadata"] = freeze(graph.metadata)
+    if graph.extras:
+        side["extras"] = freeze(graph.extras)
     return Arborescence(graph.id, graph.framework, graph.tokens, rows, side)
 
 
@@ -101,8 +105,8 @@ def to_graph(tree: Arborescence) -> Graph:
     conversion = _conversion(tree.framework, tree.id)
     rows, side = tree.rows, tree.side
     try:
-        ids = side["ids"] if "ids" in side else conversion.fresh_ids(rows)
-        nodes, edges, tops = unpack(side, conversion.read(rows, ids, tree.framework))
+        bare = conversion.read(rows, side.get("ids"), tree.framework)
+        nodes, edges, tops = unpack(side, bare)
         metadata, extras = thaw(side.get("metadata", [])), thaw(side.get("extras", []))
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
         raise ConversionError(
@@ -114,7 +118,7 @@ def to_graph(tree: Arborescence) -> Graph:
 def from_relations(
     relations: Iterable[Relation],
     *,
-    id: str,
+    id: str,  # noqa: A002 - the name of the field
     framework: str,
     tokens: Iterable[Token] = (),
 ) -> Arborescence:

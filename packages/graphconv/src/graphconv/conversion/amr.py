@@ -23,9 +23,9 @@ from graphconv.conversion.labels import (
     STRUCTURAL,
     TOP,
     VIRTUAL,
+    both_ways,
     edge_label,
     natural,
-    relation,
 )
 from graphconv.conversion.side import Bare, Built
 from graphconv.conversion.spanning import (
@@ -80,11 +80,11 @@ def build(graph: Graph, *, unit_labels: bool = True) -> Built:
     return Built(tree.rows, [nodes[i].id for i in order])
 
 
-def read(rows: Sequence[Row], ids: Sequence[str], framework: str) -> Bare:
+def read(rows: Sequence[Row], ids: Sequence[str] | None, framework: str) -> Bare:
     """Return the graph that the rows alone describe."""
     inverted = _INVERTED if framework == "amr" else ()
     indices = _indices(rows)
-    names = dict(zip(indices, ids, strict=True))
+    names = dict(zip(indices, fresh_ids(rows) if ids is None else ids, strict=True))
     nodes = tuple([_node(names[index], rows[index - 1].label) for index in indices])
     edges: list[Edge] = []
     tops: list[str] = []
@@ -123,7 +123,7 @@ def _arcs(graph: Graph, number: dict[str, int]) -> Arcs:
     out, incoming, _ = arcs
     for k, edge in enumerate(graph.edges):
         above, below = number[edge.source], number[edge.target]
-        forwards, backwards = relation(edge.label), relation(edge.label, REVERSED)
+        forwards, backwards = both_ways(edge.label)
         if _is_inverted(edge):
             above, below, forwards, backwards = below, above, backwards, forwards
         out[above].append((below, forwards, k))

@@ -22,16 +22,18 @@ order of the text, then of their relation.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import lru_cache
+from collections.abc import Callable, Sequence
+from functools import lru_cache, partial
+from typing import Any
 
 from graphconv.arborescence import ROOT_RELATION, Row
-from graphconv.conversion.labels import REVERSED, STRUCTURAL, TOP, VIRTUAL, edge_label, relation
+from graphconv.conversion.labels import REVERSED, STRUCTURAL, TOP, VIRTUAL, both_ways, edge_label
 from graphconv.conversion.side import Bare, Built
 from graphconv.conversion.spanning import (
     NO_EDGE,
     UNVISITED,
     Arc,
+    Arcs,
     empty_arcs,
     preorder,
     span,
@@ -39,6 +41,9 @@ from graphconv.conversion.spanning import (
 )
 from graphconv.errors import ConversionError
 from graphconv.graph import Attributes, Edge, Graph, Node
+
+# The constructor of a NamedTuple runs Python code; this does not.
+_edge: Callable[[Any], Edge] = partial(tuple.__new__, Edge)
 
 _PREDICATE: Attributes = (("pred", "+"),)
 
@@ -48,83 +53,109 @@ def build(graph: Graph, *, unit_labels: bool = True) -> Built:
     del unit_labels  # an option of UCCA
     nodes = sorted(graph.nodes, key=_anchors)
     anchors = [node[2] for node in nodes]
-    _check(graph, anchors)
+    if [*map(len, anchors)].count(1) != len(anchors):
+        raise ConversionError("a node is not anchored to one token", graph_id=graph.id)
+    if len(set(anchors)) != len(anchors):
+        raise ConversionError("two nodes are anchored to the same token", graph_id=graph.id)
+    positions = [position for (position,) in anchors]
+    if positions and positions[0] < 0:
+        graph.validate()
     tokens = graph.tokens
-    labels = [tokens[position][0] for (position,) in anchors]
+    labels = [tokens[position][0] for position in positions]
     ids = [node[0] for node in nodes]
     number = {node_id: i for i, node_id in enumerate(ids)}
-    root = virtual = len(nodes)
+    arcs, in_order = _arcs(graph, number)
+    out = arcs.out
+    tops = sorted({number[top] for top in graph.tops})
+    is_plain = in_order and [ids[top] for top in tops] == [*graph.tops]
+    is_plain = is_plain and _is_plain(graph, positions, out)
+    virtual = len(nodes)
     labels.append(VIRTUAL)
     anchors.append(())
-    arcs = empty_arcs(len(labels))
-    out, incoming, parent = arcs
-    for k, (source, target, label, _, _) in enumerate(graph.edges):
-        s, t = number[source], number[target]
-        out[s].append((t, relation(label), k))
-        incoming[t].append((s, relation(label, REVERSED), k))
-    tops = sorted({number[top] for top in graph.tops})
     if len(tops) == 1:
         root = tops[0]
     else:
-        out[virtual] = [(top, TOP, NO_EDGE) for top in tops]
-    _sort(out)
-    _sort(incoming)
+        root = virtual
+        out[root] = [(top, TOP, NO_EDGE) for top in tops]
     span(root, arcs)
-    if UNVISITED in parent[:virtual]:
+    if UNVISITED in arcs.parent[:virtual]:
         span_rest(root, range(virtual), [len(siblings) for siblings in out], arcs)
     _sort(out)
-    return Built(preorder(root, out, parent, labels, anchors).rows, ids)
+    rows, _ = preorder(root, out, arcs.parent, labels, anchors)
+    return Built(rows, ids, is_plain)
 
 
-def read(rows: Sequence[Row], ids: Sequence[str], framework: str) -> Bare:
+def read(rows: Sequence[Row], ids: Sequence[str] | None, framework: str) -> Bare:
     """Return the graph that the rows alone describe."""
     del framework
-    positions = _positions(rows)
-    names = dict(zip(positions, ids, strict=True))
+    positions = sorted({row[4][0] for row in rows if row[4]})
+    names = dict(zip(positions, map(_fresh_id, positions) if ids is None else ids, strict=True))
     arcs: list[tuple[int, int, str]] = []
-    tops: list[str] = []
+    tops: list[int] = []
     for _, _, head, row_relation, anchors in rows:
         if row_relation not in STRUCTURAL:
             label, mark = edge_label(row_relation)
             above, below = rows[head - 1][4][0], anchors[0]
             arcs.append((above, below, label) if mark == REVERSED else (below, above, label))
         elif row_relation == TOP or (row_relation == ROOT_RELATION and anchors):
-            tops.append(names[anchors[0]])
+            tops.append(anchors[0])
     # The order of SDP files: a line is a target, its columns are the sources.
     arcs.sort()
-    predicates = {source for _, source, _ in arcs}
+    predicates = {arc[1] for arc in arcs}
     return Bare(
         tuple([_node(names[p], p, p in predicates) for p in positions]),
-        tuple([Edge(names[source], names[target], label) for target, source, label in arcs]),
-        tuple(tops),
+        tuple([_edge((names[s], names[t], label, False, ())) for t, s, label in arcs]),
+        tuple([names[top] for top in sorted(tops)]),
     )
 
 
 def fresh_ids(rows: Sequence[Row]) -> list[str]:
     """Return the ids of SDP files: the number of the token, from 1."""
-    return [str(position + 1) for position in _positions(rows)]
+    return [_fresh_id(position) for position in sorted({row[4][0] for row in rows if row[4]})]
+
+
+def _arcs(graph: Graph, number: dict[str, int]) -> tuple[Arcs, bool]:
+    """Return the arcs of *graph*, and whether its edges already stand in the order of SDP files."""
+    arcs = empty_arcs(len(graph.nodes) + 1)
+    out, incoming, _ = arcs
+    ends = []
+    for k, (source, target, label, _, _) in enumerate(graph.edges):
+        s, t = number[source], number[target]
+        forwards, backwards = both_ways(label)
+        out[s].append((t, forwards, k))
+        incoming[t].append((s, backwards, k))
+        ends.append((t, s))
+    # Then siblings need no sorting either.
+    in_order = ends == sorted({*ends})
+    if not in_order:
+        _sort(out)
+        _sort(incoming)
+    return arcs, in_order
+
+
+def _is_plain(graph: Graph, positions: Sequence[int], out: Sequence[Sequence[Arc]]) -> bool:
+    """Say whether nodes and edges are what the rows alone describe, as in nearly every file."""
+    plain = [
+        _node(_fresh_id(position), position, bool(arcs))
+        for position, arcs in zip(positions, out, strict=False)
+    ]
+    flags = [edge[3:] for edge in graph.edges]
+    return graph.nodes == tuple(plain) and flags.count((False, ())) == len(flags)
 
 
 def _anchors(node: Node) -> tuple[int, ...]:
     return node[2]
 
 
-def _check(graph: Graph, anchors: Sequence[tuple[int, ...]]) -> None:
-    for position in anchors:
-        if len(position) != 1:
-            raise ConversionError("a node is not anchored to one token", graph_id=graph.id)
-    if len(set(anchors)) != len(anchors):
-        raise ConversionError("two nodes are anchored to the same token", graph_id=graph.id)
-
-
-def _positions(rows: Sequence[Row]) -> list[int]:
-    return sorted({row[4][0] for row in rows if row[4]})
-
-
 def _sort(arcs: list[list[Arc]]) -> None:
     for siblings in arcs:
         if len(siblings) > 1:
             siblings.sort()
+
+
+@lru_cache(1 << 12)
+def _fresh_id(position: int) -> str:
+    return str(position + 1)
 
 
 # Files share few node ids, and a Node holds nothing else here.

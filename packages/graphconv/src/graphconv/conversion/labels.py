@@ -64,6 +64,12 @@ def relation(label: str, mark: str = "") -> str:
 
 
 @lru_cache(_CACHED)
+def both_ways(label: str) -> tuple[str, str]:
+    """Return the relation of an edge that the tree follows forwards, and backwards."""
+    return relation(label), relation(label, REVERSED)
+
+
+@lru_cache(_CACHED)
 def edge_label(relation: str) -> tuple[str, str]:
     """Return the label of the edge and the mark: what :func:`relation` was called with."""
     for mark in _MARKS:

@@ -36,6 +36,8 @@ class Built(NamedTuple):
 
     rows: tuple[Row, ...]
     ids: list[str]
+    is_plain: bool = False
+    """Whether nodes, edges and tops are known to be those of the bare graph, ids included."""
 
 
 class Bare(NamedTuple):
@@ -46,9 +48,9 @@ class Bare(NamedTuple):
     tops: tuple[str, ...]
 
 
-def pack(graph: Graph, bare: Bare) -> dict[str, Any]:
-    """Return how *graph* differs from *bare*, which has the ids of the graph."""
-    side: dict[str, Any] = {}
+def pack(graph: Graph, bare: Bare, fresh_ids: list[str], ids: list[str]) -> dict[str, Any]:
+    """Return how the structure of *graph* differs from *bare*, which already has its *ids*."""
+    side: dict[str, Any] = {} if ids == fresh_ids else {"ids": ids}
     if bare.nodes != graph.nodes:
         numbers = {node.id: i for i, node in enumerate(bare.nodes)}
         order = [numbers[node.id] for node in graph.nodes]
@@ -57,10 +59,6 @@ def pack(graph: Graph, bare: Bare) -> dict[str, Any]:
         _differences(side, "edge", graph.edges, bare.edges, _edge_order(graph.edges, bare.edges))
     if bare.tops != graph.tops:
         side["tops"] = list(graph.tops)
-    if graph.metadata:
-        side["metadata"] = freeze(graph.metadata)
-    if graph.extras:
-        side["extras"] = freeze(graph.extras)
     return side
 
 

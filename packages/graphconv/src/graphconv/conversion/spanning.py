@@ -11,13 +11,17 @@ its place there: it ends in a copy.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from typing import Any, NamedTuple
 
 from graphconv.arborescence import ROOT_RELATION, Row
 from graphconv.conversion.labels import NULL
 
 Arc = tuple[int, str, int]
+
+# The constructor of a NamedTuple runs Python code; this does not.
+_row: Callable[[Any], Row] = partial(tuple.__new__, Row)
 
 NO_EDGE = -1
 UNVISITED = -2
@@ -52,17 +56,21 @@ def span(root: int, arcs: Arcs) -> None:
     out, incoming, parent = arcs
     parent[root] = NO_EDGE
     levels: list[list[int]] = [[root]]
-    _descend(root, 0, out, parent, levels)
+    _descend(root, levels, 0, arcs)
     # Nodes found while a level is processed are all deeper, so that this is breadth-first order.
-    for depth, level in enumerate(levels):
+    for depth, level in enumerate(levels, start=1):
+        if UNVISITED not in parent:
+            break
         for node in level:
             for source, relation, number in incoming[node]:
                 if parent[source] == UNVISITED:
                     parent[source] = number
                     out[node].append((source, relation, number))
                     out[source] = [arc for arc in out[source] if arc[2] != number]
-                    _place(source, depth + 1, levels)
-                    _descend(source, depth + 1, out, parent, levels)
+                    if depth == len(levels):
+                        levels.append([])
+                    levels[depth].append(source)
+                    _descend(source, levels, depth, arcs)
 
 
 def span_rest(root: int, candidates: Iterable[int], degrees: Sequence[int], arcs: Arcs) -> None:
@@ -104,32 +112,30 @@ def preorder(
         is_primary = not index if parent is None else parent[node] == edge
         if not index:
             index = first[node] = number
-        rows.append(Row(labels[node], index, head, relation, anchors[node]))
+        rows.append(_row((labels[node], index, head, relation, anchors[node])))
         if is_primary:
             for child, child_relation, child_edge in reversed(children[node]):
                 push((child, child_relation, child_edge, number))
     return Preorder(tuple(rows), first)
 
 
-def _descend(
-    start: int, depth: int, out: list[list[Arc]], parent: list[int], levels: list[list[int]]
-) -> None:
+def _descend(start: int, levels: list[list[int]], depth: int, arcs: Arcs) -> None:
+    """Search depth-first from *start*, and put each node that is found on its level."""
+    out, _, parent = arcs
     stack = [iter(out[start])]
     while stack:
         for target, _, number in stack[-1]:
             if parent[target] == UNVISITED:
                 parent[target] = number
-                _place(target, depth + len(stack), levels)
+                depth += 1
+                if depth == len(levels):
+                    levels.append([])
+                levels[depth].append(target)
                 stack.append(iter(out[target]))
                 break
         else:
             stack.pop()
-
-
-def _place(node: int, depth: int, levels: list[list[int]]) -> None:
-    if depth == len(levels):
-        levels.append([])
-    levels[depth].append(node)
+            depth -= 1
 
 
 def _component(start: int, arcs: Arcs) -> list[int]:

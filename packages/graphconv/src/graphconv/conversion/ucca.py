@@ -144,15 +144,14 @@ def build(graph: Graph, *, unit_labels: bool = True) -> Built:
     return Built(tree.rows, [nodes[i].id for i in order])
 
 
-def read(rows: Sequence[Row], ids: Sequence[str], framework: str) -> Bare:
-    """Return the graph that the rows alone describe."""
+def read(rows: Sequence[Row], ids: Sequence[str] | None, framework: str) -> Bare:
+    """Return the graph that the rows alone describe; its units stand in the order of their ids."""
     del framework
     indices = _indices(rows)
-    names = dict(zip(indices, ids, strict=True))
+    names = dict(zip(indices, fresh_ids(rows) if ids is None else ids, strict=True))
     anchors = {index: list(rows[index - 1].anchors) for index in indices}
     primary = dict.fromkeys(indices, "")
-    linkage: dict[int, bool] = {}
-    edges: list[Edge] = []
+    edges: dict[int, list[Edge]] = {index: [] for index in indices}
     tops: list[str] = []
     owners = [0]  # for each row the node that its children belong to
     for _, index, head, row_relation, row_anchors in rows:
@@ -170,15 +169,16 @@ def read(rows: Sequence[Row], ids: Sequence[str], framework: str) -> Bare:
             if mark in _PRIMARY:
                 primary[index] = row_relation
             if above:
-                edges.append(Edge(names[above], names[index], label, mark == REMOTE))
-                linkage[above] = linkage.get(above, True) and is_linkage(label)
+                edges[above].append(Edge(names[above], names[index], label, mark == REMOTE))
     nodes = []
-    for index in indices:
+    order = sorted(indices, key=lambda index: natural(names[index]))
+    for index in order:
         label, _, _, _, word = rows[index - 1]
         implicit = not word and label.endswith(_IMPLICIT)
-        attributes = _attributes(primary[index], bool(word), linkage.get(index, False))
+        attributes = _attributes(primary[index], bool(word), edges[index])
         nodes.append(Node(names[index], None, tuple(anchors[index]), False, implicit, attributes))
-    return Bare(tuple(nodes), tuple(edges), tuple(tops))
+    ordered = [edge for index in order for edge in edges[index]]
+    return Bare(tuple(nodes), tuple(ordered), tuple(tops))
 
 
 def fresh_ids(rows: Sequence[Row]) -> list[str]:
@@ -291,10 +291,10 @@ def _is_terminal(row: Row) -> bool:
     return row.relation == NULL_TERMINAL or edge_label(row.relation)[1] == TERMINAL
 
 
-def _attributes(primary: str, is_word: bool, has_linkage: bool) -> Attributes:
+def _attributes(primary: str, is_word: bool, edges: Sequence[Edge]) -> Attributes:
     if primary == "U" and is_word:
         return _PUNCTUATION_TYPE
-    if primary == NULL and has_linkage:
+    if primary == NULL and edges and all(is_linkage(edge.label) for edge in edges):
         return _LINKAGE_TYPE
     if is_word and (primary == NULL_TERMINAL or primary.endswith(TERMINAL)):
         return _TERMINAL_NODE
