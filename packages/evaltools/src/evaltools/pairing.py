@@ -126,6 +126,7 @@ class Evaluation:
             while following in held:
                 yield held.pop(following)
                 following += 1
+        assert not held, "every gold graph has one result"
 
     def _results(self) -> Iterator[Result]:
         blocks = zip_longest(self._gold_blocks, self._pred_blocks)
@@ -278,7 +279,14 @@ class _Worker:
 
 def load(name: str, block: Block, framework: str | None) -> Graph:
     """Parse a block; *framework* is what an SDP file holds, which does not say so itself."""
-    graph = parse_block(name, block, framework if name == "sdp" else None)
+    try:
+        graph = parse_block(name, block, framework if name == "sdp" else None)
+    except StopIteration as error:
+        # Let through, it would end the stream of graphs as if the file ended here.
+        message = "there is no graph"
+        raise FormatError(
+            message, filename=block.filename, lineno=block.lineno, text=block.text
+        ) from error
     if graph.framework == "amr":
         _check_amr(graph, block)
     return graph
