@@ -17,6 +17,7 @@ from english.choice import Choice
 from english.export import graphs
 from english.phrase import Concept
 from english.sentence import Sentence, sentence
+
 from graphconv import Graph, write
 
 SEED = 2019
@@ -79,8 +80,8 @@ def _sentences(rng: random.Random, seen: set[str], test: bool) -> Iterator[Sente
 
 
 def _ambiguous(example: Sentence) -> bool:
-    """Say whether a name stands twice, or a pronoun could mean somebody named before it."""
-    names = [word.form for word in example.words if word.pos == "NNP"]
+    """Say whether a noun stands twice, or a pronoun could mean somebody mentioned before it."""
+    names = [word.lemma for word in example.words if word.pos in ("NN", "NNS", "NNP")]
     if len(set(names)) < len(names):
         return True
     referents = 0
@@ -96,7 +97,9 @@ def _ambiguous(example: Sentence) -> bool:
             if isinstance(target, Concept) and id(target) not in concepts:
                 concepts[id(target)] = target
                 stack.append(target)
-    labels = [c.label for c in concepts.values() if c.label in ("i", "we", "you", "he", "she", "they")]
+    labels = [
+        c.label for c in concepts.values() if c.label in ("i", "we", "you", "he", "she", "they")
+    ]
     return len(set(labels)) < len(labels)
 
 

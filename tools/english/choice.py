@@ -37,12 +37,14 @@ class Choice:
     def weighted(self, weights: Mapping[str, float]) -> str:
         """Choose a key of *weights* and record it as a construction used."""
         point = self._rng.random() * sum(weights.values())
+        chosen = ""
         for name, weight in weights.items():
             point -= weight
+            chosen = name if weight else chosen
             if point < 0:
                 break
-        self.used.add(name)
-        return name
+        self.used.add(chosen)
+        return chosen
 
     def noun(self, kind: str) -> Noun:
         """Choose a noun of *kind*."""

@@ -1,8 +1,8 @@
 """Constructions: one function for every pattern that a verb may stand in.
 
-A construction is a function of a subject (None lets it choose one) and a mood that returns a Clause.
-In UCCA some verbs are Adverbials in the scene of the next verb (*try to*, *begin to*): their
-infinitive is built into the same scene; that of other verbs (*decide to*) is a scene of its own.
+A construction is a function of a subject (None lets it choose one) and a mood that returns a
+Clause. In UCCA some verbs are Adverbials in the scene of the next verb (*try to*, *begin to*):
+their infinitive is built into the same scene; that of others (*decide to*) is a scene of its own.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def argument(
 ) -> Phrase:
     """Return a phrase of *kind*, perhaps with a relative clause."""
     phrase = entity(choice, kind, subject, owner)
-    if phrase.noun and choice.depth == 0 and len(phrase.words) < 5 and choice.chance(0.14):
+    if phrase.noun and choice.depth == 0 and len(phrase.words) < 5 and choice.chance(0.2):
         relative_clause(choice, phrase)
     return phrase
 
@@ -64,7 +64,7 @@ def transitive(
     choice: Choice, mood: Mood, subject: Phrase | None, verb: Verb | None = None,
     gap: Phrase | None = None,
 ) -> Clause:  # fmt: skip
-    """*Anna read the book.* The object may be a gap."""
+    """Build *Anna read the book.* The object may be a gap."""
     subject = subject or argument(choice, "person", subject=True)
     verb = verb or choice.verb(choice.weighted({"transitive": 8, "stative": 1}))
     category = "S" if verb in VERBS["stative"] else "P"
@@ -77,7 +77,7 @@ def transitive(
 
 
 def drinking(choice: Choice, mood: Mood, subject: Phrase | None) -> Clause:
-    """*Tom drank three liters of milk.*"""
+    """Build *Tom drank three liters of milk*."""
     subject = subject or argument(choice, "person", subject=True)
     clause = _active(choice, choice.verb("drinking"), mood, subject)
     complement(clause, measured(choice), "ARG2", "ARG1")
@@ -85,7 +85,7 @@ def drinking(choice: Choice, mood: Mood, subject: Phrase | None) -> Clause:
 
 
 def intransitive(choice: Choice, mood: Mood, subject: Phrase | None) -> Clause:
-    """*Anna laughed.*"""
+    """Build *Anna laughed*."""
     subject = subject or argument(choice, "person", subject=True)
     return _active(choice, choice.verb("intransitive"), mood, subject)
 
@@ -100,7 +100,7 @@ def prepositional(clause: Clause, preposition: str, sense: str, noun: Phrase, ro
 
 
 def motion(choice: Choice, mood: Mood, subject: Phrase | None) -> Clause:
-    """*Anna went to the park.*"""
+    """Build *Anna went to the park*."""
     subject = subject or argument(choice, "person", subject=True)
     verb = choice.verb("motion")
     clause = _active(choice, verb, mood, subject)
@@ -114,7 +114,7 @@ def location(choice: Choice) -> Phrase:
 
 
 def ditransitive(choice: Choice, mood: Mood, subject: Phrase | None) -> Clause:
-    """*Anna gave Tom a book*, *Anna gave a book to Tom.*"""
+    """Build *Anna gave Tom a book*, *Anna gave a book to Tom*."""
     subject = subject or argument(choice, "person", subject=True)
     verb = choice.verb("ditransitive")
     clause = _active(choice, verb, mood, subject)
@@ -142,7 +142,7 @@ def mark(clause: Clause, preposition: Word, noun: Phrase) -> None:
 
 
 def particle(choice: Choice, mood: Mood, subject: Phrase | None) -> Clause:
-    """*Anna picked the book up*: a discontiguous Process."""
+    """Build *Anna picked the book up*: a discontiguous Process."""
     subject = subject or argument(choice, "person", subject=True)
     verb = choice.verb("particle")
     clause = _active(choice, verb, mood, subject, category="")
@@ -159,7 +159,7 @@ def particle(choice: Choice, mood: Mood, subject: Phrase | None) -> Clause:
 
 
 def selecting(choice: Choice, mood: Mood, subject: Phrase | None) -> Clause:
-    """*Anna waited for the bus*, *Anna talked about the book.*"""
+    """Build *Anna waited for the bus*, *Anna talked about the book*."""
     subject = subject or argument(choice, "person", subject=True)
     verb = choice.verb(choice.one(("prepositional", "topical")))
     preposition, *kinds = verb.select
@@ -176,7 +176,7 @@ def selecting(choice: Choice, mood: Mood, subject: Phrase | None) -> Clause:
 
 
 def light(choice: Choice, mood: Mood, subject: Phrase | None) -> Clause:
-    """*Anna took a walk*: the noun is the Process, and the predicate of AMR."""
+    """Build *Anna took a walk*: the noun is the Process, and the predicate of AMR."""
     subject = subject or argument(choice, "person", subject=True)
     verb = choice.verb("light")
     clause = _active(choice, verb, mood, subject, category="")
@@ -184,9 +184,7 @@ def light(choice: Choice, mood: Mood, subject: Phrase | None) -> Clause:
     article = Word("a", "a", "DT", "q")
     article.link("BV", noun)
     clause.main.link("ARG2", noun)
-    clause.scene.add(
-        "P", group(("F", leaf(clause.main)), ("E", leaf(article)), ("C", leaf(noun)))
-    )
+    clause.scene.add("P", group(("F", leaf(clause.main)), ("E", leaf(article)), ("C", leaf(noun))))
     clause.rest += [article, noun]
     return clause
 
@@ -201,7 +199,7 @@ def _infinitive(choice: Choice, subject: Phrase, mood: Mood = INFINITIVE) -> Cla
 
 
 def control(choice: Choice, mood: Mood, subject: Phrase | None) -> Clause:
-    """*Anna wanted to leave*, *Anna decided to leave.*"""
+    """Build *Anna wanted to leave*, *Anna decided to leave*."""
     subject = subject or argument(choice, "person", subject=True)
     verb = choice.verb("control")
     (category,) = verb.select
@@ -222,7 +220,7 @@ def _attach(clause: Clause, inner: Clause, label: str, role: str) -> None:
 
 
 def raising(choice: Choice, mood: Mood, subject: Phrase | None) -> Clause:
-    """*Anna seemed to sleep*: the subject is an argument of the infinitive, in DM of it alone."""
+    """Build *Anna seemed to sleep*: in DM the subject is no argument of *seemed*."""
     subject = subject or argument(choice, "person", subject=True)
     verb = choice.verb("raising")
     core = Concept(verb.frame)
@@ -236,7 +234,7 @@ def raising(choice: Choice, mood: Mood, subject: Phrase | None) -> Clause:
 
 
 def likely(choice: Choice, mood: Mood, subject: Phrase | None) -> Clause:
-    """*Anna was likely to win*: raising with an adjective."""
+    """Build *Anna was likely to win*: raising with an adjective."""
     subject = subject or argument(choice, "person", subject=True)
     word = Word("likely", "likely", "JJ", "a")
     clause = start(choice, BE, mood, subject, Concept("likely-01"), predicate=word)
@@ -248,7 +246,7 @@ def likely(choice: Choice, mood: Mood, subject: Phrase | None) -> Clause:
 
 
 def object_control(choice: Choice, mood: Mood, subject: Phrase | None) -> Clause:
-    """*Anna persuaded Tom to leave*, *Anna promised Tom to leave.*"""
+    """Build *Anna persuaded Tom to leave*, *Anna promised Tom to leave*."""
     subject = subject or argument(choice, "person", subject=True)
     kind = choice.one(("objectcontrol", "objectcontrol", "objectcontrol", "subjectcontrol"))
     verb = choice.verb(kind)
@@ -261,7 +259,7 @@ def object_control(choice: Choice, mood: Mood, subject: Phrase | None) -> Clause
 
 
 def expecting(choice: Choice, mood: Mood, subject: Phrase | None) -> Clause:
-    """*Anna expected Tom to leave*: Tom is an argument of the infinitive alone."""
+    """Build *Anna expected Tom to leave*: Tom is an argument of the infinitive alone."""
     subject = subject or argument(choice, "person", subject=True)
     verb = choice.verb("expecting")
     clause = _active(choice, verb, mood, subject)
@@ -281,7 +279,7 @@ def _finite(choice: Choice) -> Clause:
 
 
 def clausal(choice: Choice, mood: Mood, subject: Phrase | None) -> Clause:
-    """*Anna said that Tom left*, *Anna told Maria that Tom left.*"""
+    """Build *Anna said that Tom left*, *Anna told Maria that Tom left*."""
     subject = subject or argument(choice, "person", subject=True)
     kind = choice.one(("clausal", "clausal", "clausal", "telling"))
     verb = choice.verb(kind)
@@ -299,12 +297,12 @@ def clausal(choice: Choice, mood: Mood, subject: Phrase | None) -> Clause:
 
 
 def adjective(choice: Choice, mood: Mood, subject: Phrase | None) -> Clause:
-    """*The house was very old.*"""
+    """Build *The house was very old*."""
     kind = "person"
     if subject is None:
         kind = choice.one(("person", "text", "building", "vehicle", "thing", "animal"))
         subject = person(choice) if kind == "person" else common(choice, kind, styles=DEFINITE)
-    quality = adjective_for(choice, kind) or _fail(kind)
+    quality = adjective_for(choice, kind, subject) or _fail(kind)
     word = Word(quality.lemma, quality.lemma, "JJ", "a")
     word.link("ARG1", subject.dm)
     core = Concept(quality.frame)
@@ -326,7 +324,7 @@ def _fail(kind: str) -> Adjective:
 
 
 def identity(choice: Choice, mood: Mood, subject: Phrase | None) -> Clause:
-    """*Anna was a doctor.*"""
+    """Build *Anna was a doctor*."""
     subject = subject or named(choice, choice.one(("m", "f")))
     noun = determined(choice, choice.one(("profession", "agent")), indefinite=True)
     noun.amr.add("domain", subject.amr)
@@ -341,7 +339,7 @@ def identity(choice: Choice, mood: Mood, subject: Phrase | None) -> Clause:
 
 
 def passive(choice: Choice, mood: Mood, subject: Phrase | None) -> Clause:
-    """*The bridge was built by Tom.*"""
+    """Build *The bridge was built by Tom*."""
     verb = choice.verb("transitive", "person" if subject else "")
     subject = subject or argument(choice, choice.one(verb.select), subject=True)
     core = Concept(verb.frame)
@@ -358,7 +356,7 @@ def passive(choice: Choice, mood: Mood, subject: Phrase | None) -> Clause:
 
 
 def located(choice: Choice, mood: Mood, subject: Phrase | None) -> Clause:
-    """*The key was in the box.*"""
+    """Build *The key was in the box*."""
     subject = subject or common(choice, choice.one(("thing", "text", "animal")), styles=DEFINITE)
     place = determined(choice, "place")
     word = Word("in", "in", "IN", "p_loc")
@@ -371,7 +369,7 @@ def located(choice: Choice, mood: Mood, subject: Phrase | None) -> Clause:
 
 
 def existential(choice: Choice, mood: Mood, subject: Phrase | None) -> Clause:
-    """*There were three books in the box.*"""
+    """Build *There were three books in the box*."""
     noun = subject or common(choice, choice.one(("thing", "text", "animal")), styles=INDEFINITE)
     there = Word("There", "there", "EX")
     place = determined(choice, "place")
@@ -436,10 +434,10 @@ CONSTRUCTIONS: dict[str, Construction] = {
 }  # fmt: skip
 
 MAIN = {
-    "transitive": 6, "drinking": 0.6, "intransitive": 2, "motion": 1.5, "ditransitive": 2.2,
-    "particle": 1.8, "selecting": 1.5, "light": 1, "control": 3, "raising": 2, "likely": 0.7,
-    "object control": 2, "expecting": 0.7, "clausal": 2.5, "adjective": 1.8, "identity": 1,
-    "passive": 2.2, "located": 0.6, "existential": 0.6,
+    "transitive": 5, "drinking": 1, "intransitive": 1, "motion": 1.2, "ditransitive": 2.2,
+    "particle": 1.8, "selecting": 1.5, "light": 1, "control": 8, "raising": 6, "likely": 0.8,
+    "object control": 7, "expecting": 1.2, "clausal": 8, "adjective": 1.5, "identity": 0.9,
+    "passive": 2.5, "located": 0.5, "existential": 0.6,
 }  # fmt: skip
 EMBEDDED = {
     "transitive": 5, "intransitive": 2, "motion": 1.5, "ditransitive": 1.2, "particle": 1,

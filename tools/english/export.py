@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from graphconv import Edge, Graph, Node, Token
-
 from english.phrase import Child, Concept, Unit, Word
 from english.sentence import Sentence
+from graphconv import Edge, Graph, Node, Token
 
 
 def graphs(sentence: Sentence, name: str) -> dict[str, Graph]:

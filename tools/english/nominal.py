@@ -12,7 +12,17 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from english.choice import Choice
-from english.lexicon import ABSOLUTE, ADJECTIVES, HUMAN, MONTHS, NUMBERS, PRONOUNS, WEEKDAYS, Adjective, Noun
+from english.lexicon import (
+    ABSOLUTE,
+    ADJECTIVES,
+    HUMAN,
+    MONTHS,
+    NUMBERS,
+    PRONOUNS,
+    WEEKDAYS,
+    Adjective,
+    Noun,
+)
 from english.phrase import Concept, Phrase, Unit, Word, group, leaf
 
 Role = Callable[[Concept], None]
@@ -76,10 +86,11 @@ def modify(
     return [word], leaf(word)
 
 
-def adjective_for(choice: Choice, kind: str) -> Adjective | None:
-    """Choose an adjective that fits nouns of *kind*."""
+def adjective_for(choice: Choice, kind: str, phrase: Phrase | None = None) -> Adjective | None:
+    """Choose an adjective that fits nouns of *kind* and is not in *phrase* already."""
     kind = "person" if kind in HUMAN else kind
-    fitting = [adjective for adjective in ADJECTIVES if kind in adjective.kinds]
+    said = {word.lemma for word in phrase.words} if phrase else set()
+    fitting = [a for a in ADJECTIVES if kind in a.kinds and a.lemma not in said]
     return choice.one(fitting) if fitting else None
 
 
@@ -226,12 +237,12 @@ def common(
 
 
 def _attributes(choice: Choice, builder: _Builder, kind: str, noun: Noun) -> None:
-    """Add adjectives and, for buildings and things, the material."""
-    if choice.chance(0.35):
+    """Add an adjective and, for some buildings, the material."""
+    if choice.chance(0.4):
         adjective = adjective_for(choice, kind)
         if adjective:
             builder.add(*modify(choice, adjective, builder.concept, builder.head))
-    if kind == "building" and choice.chance(0.12) and noun.lemma in ("house", "bridge", "tower"):
+    if noun.lemma in ("house", "bridge", "tower") and choice.chance(0.4):
         material = choice.noun("material")
         word = Word(material.lemma, material.lemma, "NN", "n")
         word.link("compound", builder.head)
@@ -348,9 +359,7 @@ def coordinate(choice: Choice, first: Phrase, second: Phrase) -> Phrase:
     return Phrase(words, concept, first.dm, unit, unit, plural=True)
 
 
-def entity(
-    choice: Choice, kind: str, subject: bool = False, owner: Phrase | None = None
-) -> Phrase:
+def entity(choice: Choice, kind: str, subject: bool = False, owner: Phrase | None = None) -> Phrase:
     """Return a phrase of *kind*, simple or coordinated."""
     if kind == "person":
         phrase = person(choice, subject, owner)
@@ -359,7 +368,7 @@ def entity(
             if phrase.words[0].pos != "PRP" and phrase.words[0].form != other.words[0].form:
                 return coordinate(choice, phrase, other)
         return phrase
-    if kind == "food" and choice.chance(0.08):
+    if kind == "food" and choice.chance(0.2):
         return ice_cream(choice)
     phrase = common(choice, kind, owner)
     if len(phrase.words) < 4 and choice.chance(0.08):
@@ -394,12 +403,12 @@ def date(choice: Choice, past: bool) -> tuple[str, Phrase]:
         word = Word(day, day.lower(), "NNP", "dofw")
         unit = leaf(word)
         return "on", Phrase([word], concept.add("weekday", Concept(day.lower())), word, unit, unit)
-    year = str(choice.number(1901, 2019))
+    year = str(choice.number(1991, 2000))
     if style == "year":
         word = Word(year, year, "CD", "yofc")
         unit = leaf(word)
         return "in", Phrase([word], concept.add("year", year), word, unit, unit)
-    number, month = choice.number(1, 28), choice.number(0, 11)
+    number, month = choice.number(1, 14), choice.number(0, 11)
     month_word = Word(MONTHS[month], MONTHS[month].lower(), "NNP", "mofy")
     day_word = Word(str(number), str(number), "CD", "dofm")
     month_word.link("of", day_word)

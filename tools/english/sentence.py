@@ -11,10 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from english.adjunct import adorn
 from english.choice import Choice
-from english.clausal import CONSTRUCTIONS, MAIN, location, mark, transitive
-from english.lexicon import ADVERBS, NUMBERS, SUBORDINATORS, VERBS
-from english.nominal import adverbial, date, determined, named, person
+from english.clausal import CONSTRUCTIONS, MAIN, mark, transitive
+from english.lexicon import SUBORDINATORS, VERBS
+from english.nominal import person
 from english.phrase import Clause, Concept, Phrase, Unit, Word, group, leaf
 from english.verbal import Mood, start
 
@@ -29,13 +30,12 @@ class Sentence:
     root: Unit
 
 
-# Clauses that end in another clause: an adjunct at their end could belong to either.
-_OPEN_ENDED = ("control", "raising", "likely", "object control", "expecting", "clausal", "relative")
 _FORMS = {"past": 7, "perfect": 1.2, "progressive": 1.2, "future": 1.2, "modal": 2.2}
 _FINITE = {
     "transitive": 5, "intransitive": 2.5, "motion": 1.5, "ditransitive": 1.2, "particle": 1,
     "selecting": 0.8, "adjective": 1.5, "passive": 1, "control": 0.7, "light": 0.6,
 }  # fmt: skip
+_EVENTS = {kind: weight for kind, weight in _FINITE.items() if kind != "adjective"}
 
 
 def _mood(choice: Choice, question: bool = False) -> Mood:
@@ -61,159 +61,12 @@ def _clause(choice: Choice, weights: dict[str, float], mood: Mood | None = None)
     return CONSTRUCTIONS[kind](choice, mood, None)
 
 
-# Adjuncts
-
-
-def _adjunct(
-    clause: Clause, words: list[Word], unit: Unit, category: str, front: bool = False
-) -> None:
-    """Put an adjunct behind the clause or, with a comma, in front of it."""
-    clause.scene.add(category, unit)
-    if front:
-        comma = Word(",", ",", ",")
-        clause.scene.add("U", leaf(comma))
-        clause.front = [*words, comma, *clause.front]
-    else:
-        clause.rest += words
-
-
-def _when(choice: Choice, clause: Clause, front: bool) -> None:
-    """Add a date: *on Monday*, *in 1987*, *on May 3 , 1987*."""
-    preposition, noun = date(choice, past=clause.main.pos == "VBD")
-    words, unit, _ = adverbial(preposition, "IN", "p_temp", noun, clause.main)
-    clause.core.add("time", noun.amr)
-    _adjunct(clause, words, unit, "D", front)
-
-
-def _ago(choice: Choice, clause: Clause, front: bool) -> None:
-    """Add *two years ago*."""
-    words, unit, amount = _duration(choice)
-    ago = Word("ago", "ago", "RB", "p")
-    ago.link("ARG1", clause.main)
-    ago.link("ARG2", words[1])
-    moment = Concept("before").add("op1", Concept("now")).add("quant", amount)
-    clause.core.add("time", moment)
-    _adjunct(clause, [*words, ago], unit.add("R", leaf(ago)), "D", front)
-
-
-def _lasting(choice: Choice, clause: Clause, front: bool) -> None:
-    """Add *for two hours*."""
-    words, unit, amount = _duration(choice)
-    preposition = Word("for", "for", "IN", "p")
-    preposition.link("ARG1", clause.main)
-    preposition.link("ARG2", words[1])
-    clause.core.add("duration", amount)
-    _adjunct(clause, [preposition, *words], unit.add("R", leaf(preposition)), "D", front)
-
-
-def _duration(choice: Choice) -> tuple[list[Word], Unit, Concept]:
-    form, noun = choice.one(tuple(NUMBERS)), choice.noun("unit")
-    number, unit = Word(form, form, "CD", "card"), Word(noun.plural, noun.lemma, "NNS", "n")
-    number.link("ARG1", unit)
-    amount = Concept("temporal-quantity").add("quant", str(NUMBERS[form]))
-    amount.add("unit", Concept(noun.lemma))
-    return [number, unit], group(("E", leaf(number)), ("C", leaf(unit))), amount
-
-
-def _day(choice: Choice, clause: Clause, front: bool) -> None:
-    """Add *yesterday* or *last week*."""
-    del front
-    if choice.chance(0.5):
-        word = Word("yesterday", "yesterday", "NN", "a")
-        word.link("loc", clause.main)
-        clause.core.add("time", Concept("yesterday"))
-        _adjunct(clause, [word], leaf(word), "D")
-        return
-    last = Word("last", "last", "JJ", "a")
-    noun = choice.one(("week", "month", "year"))
-    word = Word(noun, noun, "NN", "n")
-    last.link("ARG1", word)
-    word.link("loc", clause.main)
-    clause.core.add("time", Concept(noun).add("mod", Concept("last")))
-    _adjunct(clause, [last, word], group(("E", leaf(last)), ("C", leaf(word))), "D")
-
-
-def _where(choice: Choice, clause: Clause, front: bool) -> None:
-    """Add *in the park* or *near the church*."""
-    if choice.chance(0.7):
-        noun = location(choice)
-        words, unit, _ = adverbial("in", "IN", "p_state", noun, clause.main)
-        clause.core.add("location", noun.amr)
-    else:
-        noun = determined(choice, "building")
-        words, unit, _ = adverbial("near", "IN", "p", noun, clause.main)
-        clause.core.add("location", Concept("near").add("op1", noun.amr))
-    _adjunct(clause, words, unit, "A", front)
-
-
-def _company(choice: Choice, clause: Clause, front: bool) -> None:
-    """Add *with Anna*."""
-    del front
-    noun = named(choice, choice.one(("m", "f")))
-    words, unit, _ = adverbial("with", "IN", "p", noun, clause.main)
-    clause.core.add("accompanier", noun.amr)
-    _adjunct(clause, words, unit, "A")
-
-
-def _again(choice: Choice, clause: Clause, front: bool) -> None:
-    """Add *once more*, two words with one meaning."""
-    del front
-    choice.used.add("mwe")
-    words = [Word("once", "once+more", "RB", "a"), Word("more", "once+more", "JJR", "a")]
-    words[1].link("mwe", words[0])
-    words[1].link("ARG1", clause.main)
-    clause.core.add("mod", Concept("again").add("frequency", "1"))
-    _adjunct(clause, words, leaf(*words), "D")
-
-
-def _adverb(choice: Choice, clause: Clause) -> None:
-    """Put an adverb in front of the main verb."""
-    simple = clause.dm is clause.main
-    form = choice.one([form for form in ADVERBS if simple or form != "never"])
-    role, concept = ADVERBS[form]
-    word = Word(form, form, "RB", "a")
-    word.link("ARG1", clause.main)
-    clause.core.add(role, Concept(concept))
-    if form == "never":
-        clause.core.add("polarity", "-")
-        clause.dm = word
-    clause.scene.add("D", leaf(word))
-    clause.verbs.insert(-1, word)
-
-
-_TIMES: dict[str, Callable[[Choice, Clause, bool], None]] = {
-    "date": _when, "ago": _ago, "duration": _lasting, "day": _day,
-}  # fmt: skip
-_ADJUNCTS = {**_TIMES, "place": _where, "company": _company, "again": _again}
-
-
-def _adorn(choice: Choice, clause: Clause, used: set[str]) -> None:
-    """Add adverbs and adjuncts that fit the clause; *used* are the constructions in it."""
-    verbal = clause.verbs[-1] is clause.main and clause.main.lemma != "be"
-    open_ended = bool(used & set(_OPEN_ENDED))
-    if verbal and choice.chance(0.2):
-        _adverb(choice, clause)
-    if not verbal or len(clause.statement()) > 14 or not choice.chance(0.5):
-        return
-    past = clause.main.pos == "VBD"
-    perfect = clause.verbs[0].form in ("has", "have")
-    weights = {"date": 0 if perfect else 3.0, "place": 0 if "motion" in used else 2.0}
-    if past:
-        weights |= {"ago": 1.2, "duration": 0.8}
-    if not open_ended:
-        weights |= {"day": 1.5 if past else 0, "company": 0.8, "again": 0.6}
-    if not any(weights.values()):
-        return
-    kind = choice.weighted(weights)
-    _ADJUNCTS[kind](choice, clause, open_ended or choice.chance(0.25))
-
-
 def _main(choice: Choice, weights: dict[str, float] = MAIN) -> Clause:
     """Return a main clause with its adjuncts."""
     before = set(choice.used)
     choice.used.clear()
     clause = _clause(choice, weights)
-    _adorn(choice, clause, set(choice.used))
+    adorn(choice, clause, set(choice.used))
     choice.used |= before
     return clause
 
@@ -221,9 +74,8 @@ def _main(choice: Choice, weights: dict[str, float] = MAIN) -> Clause:
 # Kinds of sentence
 
 
-def _end(choice: Choice, clause: Clause, words: list[Word], mark_: str = ".") -> Sentence:
+def _end(clause: Clause, words: list[Word], mark_: str = ".") -> Sentence:
     """Finish a sentence of one scene."""
-    del choice
     return _finish(words, clause.amr, clause.dm, Unit().add("H", clause.scene), mark_)
 
 
@@ -237,7 +89,7 @@ def _finish(words: list[Word], amr: Concept, top: Word, root: Unit, mark_: str =
 
 def _statement(choice: Choice) -> Sentence:
     clause = _main(choice)
-    return _end(choice, clause, clause.statement())
+    return _end(clause, clause.statement())
 
 
 def _join(
@@ -254,13 +106,13 @@ def _join(
 
 
 def _coordination(choice: Choice) -> Sentence:
-    """*Anna laughed , but Tom cried*, *Anna came and saw Tom.*"""
+    """Build *Anna laughed , but Tom cried*, *Anna came and saw Tom*."""
     form = choice.one(("and", "and", "but"))
     first = _main(choice, _FINITE)
     shared = first.subject.words and first.main.pos == "VBD" and choice.chance(0.5)
     if shared:
         choice.used.add("vp coordination")
-        kind = choice.weighted({k: w for k, w in _FINITE.items() if k != "adjective"})
+        kind = choice.weighted(_EVENTS)
         mood = Mood("past", form == "but" and choice.chance(0.5))
         second = CONSTRUCTIONS[kind](choice, mood, first.subject.trace())
     else:
@@ -274,12 +126,17 @@ def _coordination(choice: Choice) -> Sentence:
 
 
 def _subordination(choice: Choice) -> Sentence:
-    """*Anna left because Tom laughed*, *When Tom laughed , Anna left.*"""
+    """Build *Anna left because Tom laughed*, *When Tom laughed , Anna left*."""
     form = choice.one(tuple(SUBORDINATORS))
-    main_mood = Mood(choice.one(("future", "modal"))) if form == "if" else None
-    main = _closed(choice, _FINITE, main_mood)
-    other = _clause(choice, _FINITE, Mood("perfect" if form == "if" else "past",
-                                          choice.chance(0.1)))  # fmt: skip
+    temporal = form in ("when", "before", "after")
+    weights = _EVENTS if temporal else _FINITE
+    negated = not temporal and choice.chance(0.2)
+    if form == "if":
+        main_form, other_form = choice.one(("future", "modal")), "perfect"
+    else:
+        main_form = other_form = "past"
+    main = _closed(choice, weights, Mood(main_form))
+    other = _clause(choice, weights, Mood(other_form, negated))
     word = Word(form, form, *SUBORDINATORS[form])
     word.link("ARG1", main.dm)
     word.link("ARG2", other.dm)
@@ -329,7 +186,7 @@ def _nonfinite(choice: Choice, form: str, main: Clause) -> Clause:
 
 
 def _gerund(choice: Choice) -> Sentence:
-    """*Anna laughed after reading the book.*"""
+    """Build *Anna laughed after reading the book*."""
     main = _closed(choice, _AGENTIVE, Mood("past"))
     other = _nonfinite(choice, "gerund", main)
     form = choice.one(("before", "after"))
@@ -347,7 +204,7 @@ def _gerund(choice: Choice) -> Sentence:
 
 
 def _purpose(choice: Choice) -> Sentence:
-    """*Anna went to Arden (in order) to see Tom.*"""
+    """Build *Anna went to Arden (in order) to see Tom*."""
     main = _closed(choice, _AGENTIVE, Mood("past"))
     other = _nonfinite(choice, "bare", main)
     to = Word("to", "to", "TO")
@@ -367,8 +224,8 @@ def _purpose(choice: Choice) -> Sentence:
 
 
 def _reaction(choice: Choice) -> Sentence:
-    """*Anna left , which surprised Tom*: in DM the reaction is a component of its own."""
-    main = _closed(choice, {k: w for k, w in _FINITE.items() if k != "adjective"}, Mood("past"))
+    """Build *Anna left , which surprised Tom*: in DM the reaction is a component of its own."""
+    main = _closed(choice, _EVENTS, Mood("past"))
     verb = choice.verb("reaction")
     subject = Phrase([], main.amr, None, main.scene, main.scene, remote=True)
     core = Concept(verb.frame).add(verb.roles[0], main.amr)
@@ -387,26 +244,26 @@ def _reaction(choice: Choice) -> Sentence:
 
 
 def _command(choice: Choice) -> Sentence:
-    """*Open the box*: the subject is an implicit unit."""
+    """Build *Open the box*: the subject is an implicit unit."""
     unit = Unit()
     you = Phrase([], Concept("you"), None, unit, unit, person=2)
     kinds = {"transitive": 4, "ditransitive": 2, "particle": 2, "selecting": 1, "motion": 1}
     mood = Mood("imperative", choice.chance(0.25))
     clause = CONSTRUCTIONS[choice.weighted(kinds)](choice, mood, you)
     clause.core.add("mode", "imperative")
-    return _end(choice, clause, clause.statement())
+    return _end(clause, clause.statement())
 
 
 # Questions
 
 
 def _polar(choice: Choice) -> Sentence:
-    """*Did Anna see Tom ?*"""
+    """Build *Did Anna see Tom ?*."""
     choice.used.add("question")
     clause = _clause(choice, {k: w for k, w in MAIN.items() if k != "existential"},
                      _mood(choice, question=True))  # fmt: skip
     clause.amr.add("polarity", Concept("amr-unknown"))
-    return _end(choice, clause, clause.question(), "?")
+    return _end(clause, clause.question(), "?")
 
 
 def _unknown(form: str, tag: str, sense: str) -> tuple[Word, Phrase]:
@@ -417,13 +274,13 @@ def _unknown(form: str, tag: str, sense: str) -> tuple[Word, Phrase]:
 
 
 def _who(choice: Choice) -> Sentence:
-    """*Who saw Anna ?*"""
+    """Build *Who saw Anna ?*."""
     choice.used.add("question")
     word, subject = _unknown("who", "WP", "person")
     subject.words = [word]
     mood = Mood(choice.weighted(_FORMS))
     clause = CONSTRUCTIONS[choice.weighted(_AGENTIVE)](choice, mood, subject)
-    return _end(choice, clause, clause.statement(), "?")
+    return _end(clause, clause.statement(), "?")
 
 
 def _which(choice: Choice, kind: str) -> tuple[list[Word], Phrase]:
@@ -446,7 +303,7 @@ def _which(choice: Choice, kind: str) -> tuple[list[Word], Phrase]:
 
 
 def _what(choice: Choice) -> Sentence:
-    """*What did Anna buy ?*, *Which book did Anna buy ?*, *How many books did Anna buy ?*"""
+    """Build *What did Anna buy ?*, *Which book did Anna buy ?*, *How many books did Anna buy ?*."""
     choice.used.add("question")
     verb = choice.verb("transitive")
     kind = choice.one(verb.select)
@@ -457,11 +314,11 @@ def _what(choice: Choice) -> Sentence:
         word, filler = _unknown(form, "WP", sense)
         words = [word]
     clause = transitive(choice, _mood(choice, question=True), None, verb, filler)
-    return _end(choice, clause, [*words, *clause.question()], "?")
+    return _end(clause, [*words, *clause.question()], "?")
 
 
 def _stranded(choice: Choice) -> Sentence:
-    """*What did Anna wait for ?*: a discontiguous Participant."""
+    """Build *What did Anna wait for ?*: a discontiguous Participant."""
     choice.used.add("question")
     verb = choice.one([*VERBS["prepositional"], *VERBS["topical"]])
     preposition, *kinds = verb.select
@@ -481,11 +338,11 @@ def _stranded(choice: Choice) -> Sentence:
         clause.main.sense = f"v_{preposition}"
         clause.main.link("ARG2", word)
     mark(clause, end, filler)
-    return _end(choice, clause, [word, *clause.question()], "?")
+    return _end(clause, [word, *clause.question()], "?")
 
 
 def _circumstance(choice: Choice) -> Sentence:
-    """*Where did Anna see Tom ?*, also *when* and *why*."""
+    """Build *Where did Anna see Tom ?*, also *when* and *why*."""
     choice.used.add("question")
     form = choice.one(("where", "when", "why"))
     clause = _clause(choice, _AGENTIVE, _mood(choice, question=True))
@@ -498,7 +355,7 @@ def _circumstance(choice: Choice) -> Sentence:
     else:
         clause.core.add("location" if form == "where" else "time", unknown)
     clause.scene.add("A" if form == "where" else "D", leaf(word))
-    return _end(choice, clause, [word, *clause.question()], "?")
+    return _end(clause, [word, *clause.question()], "?")
 
 
 _KINDS: dict[str, Callable[[Choice], Sentence]] = {
@@ -508,8 +365,9 @@ _KINDS: dict[str, Callable[[Choice], Sentence]] = {
     "circumstance": _circumstance,
 }  # fmt: skip
 _WEIGHTS = {
-    "statement": 52, "coordination": 11, "subordination": 9, "gerund": 3, "purpose": 4,
-    "reaction": 4, "command": 5, "polar": 4, "who": 2, "what": 4, "stranded": 2, "circumstance": 3,
+    "statement": 56, "coordination": 16, "subordination": 12, "gerund": 3, "purpose": 4,
+    "reaction": 4, "command": 4, "polar": 4, "who": 1.5, "what": 3, "stranded": 2,
+    "circumstance": 2,
 }  # fmt: skip
 
 

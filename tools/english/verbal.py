@@ -3,7 +3,8 @@
 >>> import random
 >>> from english.nominal import named
 >>> choice = Choice(random.Random(1), heldout=False)
->>> clause = start(choice, HAVE, Mood("future", negated=True), named(choice, "f"), Concept("have-03"))
+>>> anna, mood = named(choice, "f"), Mood("future", negated=True)
+>>> clause = start(choice, HAVE, mood, anna, Concept("have-03"))
 >>> [word.form for word in clause.verbs], clause.dm.form
 (['will', 'not', 'have'], 'not')
 """
@@ -21,7 +22,7 @@ class Mood(NamedTuple):
     """How the verb group looks."""
 
     form: str
-    """past, perfect, pluperfect, progressive, future, modal, infinitive, bare, gerund or imperative."""
+    """A key of ``_FIRST``: past, future, infinitive and so on."""
     negated: bool = False
     question: bool = False
     into: Unit | None = None
@@ -33,8 +34,9 @@ INFINITIVE = Mood("infinitive")
 _TAGS = {"base": "VB", "past": "VBD", "participle": "VBN", "ing": "VBG", "present": "VBZ"}
 # What each element of the verb group demands of the next one.
 _FIRST: dict[str, tuple[str, ...]] = {
-    "past": (), "perfect": ("have",), "pluperfect": ("had",), "progressive": ("be",), "future": ("will",),
-    "modal": ("modal",), "infinitive": ("to",), "gerund": (), "imperative": (), "bare": (),
+    "past": (), "perfect": ("have",), "pluperfect": ("had",), "progressive": ("be",),
+    "future": ("will",), "modal": ("modal",), "infinitive": ("to",), "gerund": (),
+    "imperative": (), "bare": (),
 }  # fmt: skip
 _DEMANDS = {"have": "participle", "had": "participle", "be": "ing"}
 _AUXILIARIES = {"have": (HAVE, "present"), "had": (HAVE, "past"), "be": (BE, "past")}

@@ -1,7 +1,8 @@
 """The baseline that a parser has to beat: the graph of the most similar training sentence.
 
-Two sentences are similar if they share words, parts of speech (where the tokens have them) and pairs
-of neighbors. The graph found is anchored to the new sentence by aligning the two token by token.
+Two sentences are similar if they share words, parts of speech (where the tokens have them) and
+pairs of neighbors. The graph found is anchored to the new sentence by aligning the two token by
+token.
 
 >>> from graphconv import Edge, Graph, Node, Token
 >>> def sentence(name, text, *nodes):
@@ -23,7 +24,7 @@ from itertools import pairwise
 
 from graphconv import Graph, Node
 
-Features = Counter[tuple[str, ...]]
+Feature = tuple[str, ...]
 
 
 def nearest(train: Sequence[Graph], sentences: Iterable[Graph]) -> Iterator[Graph]:
@@ -32,17 +33,28 @@ def nearest(train: Sequence[Graph], sentences: Iterable[Graph]) -> Iterator[Grap
     Of *sentences* only the ids and the tokens are used; among equally similar training sentences
     the first wins.
     """
-    known = [(_features(graph), graph) for graph in train]
-    if not known:
+    if not train:
         raise ValueError("the baseline needs at least one training sentence")
+    index: dict[Feature, list[tuple[int, int]]] = {}
+    sizes = []
+    for i, graph in enumerate(train):
+        features = _features(graph)
+        sizes.append(features.total())
+        for feature, count in features.items():
+            index.setdefault(feature, []).append((i, count))
     for sentence in sentences:
         features = _features(sentence)
-        _, best = max(known, key=lambda entry: _similarity(features, entry[0]))
-        yield _transfer(best, sentence)
+        shared = [0] * len(train)
+        for feature, count in features.items():
+            for i, other in index.get(feature, []):
+                shared[i] += min(count, other)
+        total = features.total()
+        dice = [count / (total + size) for count, size in zip(shared, sizes, strict=True)]
+        yield _transfer(train[dice.index(max(dice))], sentence)
 
 
-def _features(graph: Graph) -> Features:
-    bag: Features = Counter()
+def _features(graph: Graph) -> Counter[Feature]:
+    bag: Counter[Feature] = Counter()
     for kind, items in (("form", _forms(graph)), ("pos", _classes(graph))):
         bag.update((kind, item) for item in items)
         bag.update((kind, *pair) for pair in pairwise(["<s>", *items, "</s>"]))
@@ -56,12 +68,6 @@ def _forms(graph: Graph) -> list[str]:
 def _classes(graph: Graph) -> list[str]:
     """Return the parts of speech or, for tokens without, their forms."""
     return [token.pos or token.form.lower() for token in graph.tokens]
-
-
-def _similarity(one: Features, other: Features) -> float:
-    """Return the Dice coefficient of two bags."""
-    total = one.total() + other.total()
-    return 2 * (one & other).total() / total if total else 0.0
 
 
 def _transfer(graph: Graph, sentence: Graph) -> Graph:
