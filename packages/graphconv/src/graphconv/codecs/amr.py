@@ -30,36 +30,30 @@ What is kept where:
 from __future__ import annotations
 
 import json
-import logging
 import re
-from collections import Counter, deque
 from collections.abc import Iterable, Iterator
-from functools import cache, lru_cache
-from importlib import import_module
-from typing import Any, NamedTuple
+from functools import lru_cache
+from typing import Any
 
 from graphconv.codecs import Block
+from graphconv.codecs.amr_writer import (
+    NO_SYMBOL,
+    STRING,
+    as_symbol,
+    is_variable,
+    load_penman,
+    write_graph,
+)
 from graphconv.errors import FormatError
 from graphconv.graph import Attributes, Edge, Graph, Node, Token, attribute
 
-# Deeper levels are not indented further: the size of the text stays linear in that of the graph.
-_MAX_INDENT = 100
-_INDENT = " " * 6
-
-# What penman's lexer takes as one symbol or string (it has no public name for them).
-_NO_SYMBOL = r' \t\r\n\v\f"()/:~'
-_STRING = r'"[^"\\\n]*(?:\\.[^"\\\n]*)*"'
-_SYMBOL = rf"(?!\#)[^{_NO_SYMBOL}]+"
-_is_symbol = re.compile(_SYMBOL).fullmatch
-_is_atom = re.compile(f"{_SYMBOL}|{_STRING}").fullmatch
-_is_role = re.compile(f"[^{_NO_SYMBOL}]*").fullmatch
-_is_alignment = re.compile(r"(?:[a-z]\.?)?[0-9]+(?:,[0-9]+)*").fullmatch
-_is_variable = re.compile(rf"[^\W\d_][^{_NO_SYMBOL}]*").fullmatch
-_brackets = re.compile(rf"{_STRING}|\#.*|[()]|:?[^{_NO_SYMBOL}]+").finditer
-_split_fields = re.compile(r"(?:(?<=\s)|(?<=^\#))::([^\W\d]\S*)(?:\s|$)").split
+_brackets = re.compile(rf"{STRING}|\#.*|[()]|:?[^{NO_SYMBOL}]+").finditer
+_split_fields = re.compile(r"::(?:(?<=\s::)|(?<=^\#::))([^\W\d]\S*)(?:\s|$)").split
 
 _INVERTED: Attributes = (("inverted", True),)
 _MENTION: Attributes = (("mention", True),)
+
+__all__ = ["as_symbol", "blocks", "format", "parse", "sniff"]
 
 # For users, who do not know the names of the lexer's tokens.
 _MESSAGES = {
@@ -123,7 +117,7 @@ def parse(block: Block, framework: str | None = None) -> Graph:
         graph_id = f"#{block.context or 1}"
     if stop < len(lines):
         extras.append(("trailer", "\n".join(lines[stop:]).strip("\n")))
-    if not all(map(_is_variable, variables)):
+    if not all(map(is_variable, variables)):
         extras.append(("odd_variables", True))
     return Graph(
         id=graph_id,
@@ -137,23 +131,11 @@ def parse(block: Block, framework: str | None = None) -> Graph:
     )
 
 
-def format(graph: Graph) -> str:
+def format(graph: Graph) -> str:  # noqa: A001 - the name that every codec has
     """Turn *graph* into PENMAN text, in the layout it was read in or else top down."""
     trailer = attribute(graph.extras, "trailer")
     tail = f"\n{trailer}\n\n" if trailer else "\n\n"
-    return f"{_write_comments(graph)}{_write_graph(graph)}{tail}"
-
-
-def as_symbol(text: str) -> str:
-    r"""Return *text* as a concept or constant that PENMAN can write, quoted where it must be.
-
-    >>> as_symbol("boy"), as_symbol("a/b"), as_symbol('say "x"')
-    ('boy', '"a/b"', '"say \\"x\\""')
-    """
-    if _is_atom(text):
-        return text
-    plain = " ".join(text.split()).replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{plain}"'
+    return f"{_write_comments(graph)}{write_graph(graph)}{tail}"
 
 
 # Cutting a file into graphs
@@ -324,19 +306,9 @@ _Tree = tuple[str, list[tuple[str, Any]]]
 """A node of penman's trees: a variable, and roles with a symbol, a node or None each."""
 
 
-@cache
-def _penman() -> Any:
-    """Import penman, which takes longer than reading a small file."""
-    penman = import_module("penman")
-    import_module("penman.models.amr")
-    # Without a handler, Python prints penman's warnings about missing concepts to stderr.
-    logging.getLogger("penman").addHandler(logging.NullHandler())
-    return penman
-
-
 def _parse_tree(block: Block, lines: list[str], start: int, stop: int) -> _Tree:
     """Parse lines [start, stop) of *block*."""
-    penman = _penman()
+    penman = load_penman()
     try:
         trees = penman.iterparse([*lines[start:stop], _SENTINEL])
         tree: _Tree = next(trees).node
@@ -453,7 +425,7 @@ def _read_role(role: str) -> tuple[str, bool, Attributes]:
     """Return the label of a written role, whether it is inverted, and the edge's attributes."""
     role, _, alignment = role.partition("~")
     attributes: Attributes = (("alignment", alignment),) if alignment else ()
-    if _penman().models.amr.model.is_role_inverted(role):
+    if load_penman().models.amr.model.is_role_inverted(role):
         return role[1:-3], True, _INVERTED + attributes
     return role[1:], False, attributes
 
@@ -468,197 +440,3 @@ def _split_alignment(text: str | None) -> tuple[str, str]:
         return text[:end], text[end + 1 :]
     text, _, alignment = text.partition("~")
     return text, alignment
-
-
-# Graph to text
-
-
-class _Branch(NamedTuple):
-    """An edge as it is written below one of its ends."""
-
-    role: str
-    end: str
-    mention: bool
-    alignment: str
-
-
-def _write_graph(graph: Graph) -> str:
-    if len(graph.tops) != 1:
-        raise _refusal(graph, f"has {len(graph.tops)} tops, but PENMAN needs exactly one")
-    nodes = {node.id: node for node in graph.nodes}
-    top = graph.tops[0]
-    if top not in nodes or nodes[top].constant:
-        raise _refusal(graph, f"has the top {top!r}, which is not a variable")
-    names = _name_variables(graph)
-    heads = {node.id: _write_head(graph, node, names) for node in graph.nodes}
-    branches = _arrange(graph, nodes)
-    text = _write_body(graph, top, branches, names, heads)
-    if text is None:
-        # The graph has changed since it was read: some node lost its definition.
-        loose = {key: [b._replace(mention=False) for b in some] for key, some in branches.items()}
-        text = _write_body(graph, top, loose, names, heads)
-    assert text is not None, "every node can be reached from the top"
-    return text
-
-
-def _refusal(graph: Graph, message: str) -> FormatError:
-    return FormatError(f"graph {graph.id} cannot be written as PENMAN: it {message}")
-
-
-def _name_variables(graph: Graph) -> dict[str, str]:
-    """Give each variable the name it is written with: its id, where PENMAN allows that."""
-    is_good = _is_symbol if attribute(graph.extras, "odd_variables") else _is_variable
-    taken = {node.label for node in graph.nodes if node.constant}
-    names = {
-        n.id: n.id for n in graph.nodes if not n.constant and is_good(n.id) and n.id not in taken
-    }
-    taken.update(names)
-    counts: Counter[str] = Counter()
-    for node in graph.nodes:
-        if node.constant or node.id in names:
-            continue
-        letter = node.label[0].lower() if node.label and node.label[0].isalpha() else "x"
-        name = letter
-        while name in taken:
-            counts[letter] += 1
-            name = f"{letter}{counts[letter] + 1}"
-        taken.add(name)
-        names[node.id] = name
-    return names
-
-
-def _write_head(graph: Graph, node: Node, names: dict[str, str]) -> str:
-    """Return a constant, or the beginning of a definition."""
-    label = node.label
-    mark = _write_alignment(graph, node.attributes, "alignment") if node.attributes else ""
-    # A constant without text is the missing target of a role.
-    missing = node.constant and label == "" and not mark
-    if label is None and (mark or node.constant):
-        raise _refusal(graph, f"has nothing to write for node {node.id!r}")
-    if label is not None and not missing and not _is_atom(label):
-        raise _refusal(graph, f"has the label {label!r}, which is neither a symbol nor a string")
-    if node.constant:
-        return f"{label}{mark}"
-    return f"({names[node.id]} / {label}{mark}" if label is not None else f"({names[node.id]}"
-
-
-def _write_alignment(graph: Graph, attributes: Attributes, name: str) -> str:
-    value = attribute(attributes, name)
-    if value is None:
-        return ""
-    if not _is_alignment(str(value)):
-        raise _refusal(graph, f"has the alignment {value!r}")
-    return f"~{value}"
-
-
-def _arrange(graph: Graph, nodes: dict[str, Node]) -> dict[str, list[_Branch]]:
-    """Decide below which of its ends each edge is written."""
-    inverted = [_is_written_inverted(graph, edge, nodes) for edge in graph.edges]
-    _connect(graph, nodes, inverted)
-    branches: dict[str, list[_Branch]] = {node_id: [] for node_id in nodes}
-    for edge, turned in zip(graph.edges, inverted, strict=True):
-        above, below = (edge.target, edge.source) if turned else (edge.source, edge.target)
-        role = _write_role(edge.label, turned)
-        mention, alignment = False, ""
-        if edge.attributes:
-            role = f"{role}{_write_alignment(graph, edge.attributes, 'alignment')}"
-            alignment = _write_alignment(graph, edge.attributes, "target_alignment")
-            mention = bool(alignment) or attribute(edge.attributes, "mention", False)
-        branches[above].append(_Branch(str(role), below, mention, alignment))
-    return branches
-
-
-def _is_written_inverted(graph: Graph, edge: Edge, nodes: dict[str, Node]) -> bool:
-    """Say how *edge* is written: as its attributes say, unless it cannot be read back so."""
-    if edge.source not in nodes or edge.target not in nodes:
-        raise _refusal(graph, f"has an edge {edge.label!r} with an unknown node")
-    wish = any(name == "inverted" and value for name, value in edge.attributes)
-    for turned in (wish, not wish):
-        above = edge.target if turned else edge.source
-        if not nodes[above].constant and _write_role(edge.label, turned) is not None:
-            return turned
-    raise _refusal(graph, f"has an edge {edge.label!r} from {edge.source!r} to {edge.target!r}")
-
-
-def _connect(graph: Graph, nodes: dict[str, Node], inverted: list[bool]) -> None:
-    """Turn edges in *inverted* until every node can be reached from the top."""
-    ends = [
-        (edge.target, edge.source) if turned else (edge.source, edge.target)
-        for edge, turned in zip(graph.edges, inverted, strict=True)
-    ]
-    downward: dict[str, list[int]] = {node_id: [] for node_id in nodes}
-    upward: dict[str, list[int]] = {node_id: [] for node_id in nodes}
-    for number, (above, below) in enumerate(ends):
-        downward[above].append(number)
-        upward[below].append(number)
-    reached: dict[str, None] = {}
-    todo = [graph.tops[0]]
-    waiting: deque[str] = deque()
-    while todo or (waiting and len(reached) < len(nodes)):
-        if todo:
-            node_id = todo.pop()
-            if node_id not in reached:
-                reached[node_id] = None
-                waiting.append(node_id)
-                todo += [ends[number][1] for number in reversed(downward[node_id])]
-            continue
-        node_id = waiting.popleft()
-        for number in upward[node_id]:
-            above = ends[number][0]
-            turned = not inverted[number]
-            if (
-                above not in reached
-                and not nodes[node_id].constant
-                and _write_role(graph.edges[number].label, turned) is not None
-            ):
-                inverted[number] = turned
-                todo.append(above)
-    if len(reached) < len(nodes):
-        lost = next(node_id for node_id in nodes if node_id not in reached)
-        raise _refusal(graph, f"has a node {lost!r} that the top is not connected to")
-
-
-@lru_cache(maxsize=4096)
-def _write_role(label: str, inverted: bool) -> str | None:
-    """Return the role as written, or None if it would be read as another one."""
-    role = f":{label}-of" if inverted else f":{label}"
-    if _is_role(label) and _penman().models.amr.model.is_role_inverted(role) == inverted:
-        return role
-    return None
-
-
-def _write_body(
-    graph: Graph,
-    top: str,
-    branches: dict[str, list[_Branch]],
-    names: dict[str, str],
-    heads: dict[str, str],
-) -> str | None:
-    """Write the graph top down; return None if a node is mentioned but nowhere defined."""
-    parts = [heads[top]]
-    defined = {top}
-    stack = [iter(branches[top])]
-    inline = True  # constants stay in the line of their concept until something else comes
-    while stack:
-        branch = next(stack[-1], None)
-        if branch is None:
-            parts.append(")")
-            stack.pop()
-            continue
-        role, end, mention, alignment = branch
-        constant = end not in names
-        inline = inline and constant
-        parts.append(" " if inline else "\n" + _INDENT * min(len(stack), _MAX_INDENT))
-        parts.append(role)
-        if constant:
-            parts.append(f" {heads[end]}" if heads[end] else "")
-        elif mention or end in defined:
-            parts.append(f" {names[end]}{alignment}")
-        elif alignment:
-            raise _refusal(graph, f"has an alignment {alignment!r} on the definition of {end!r}")
-        else:
-            parts.append(f" {heads[end]}")
-            defined.add(end)
-            stack.append(iter(branches[end]))
-            inline = True
-    return "".join(parts) if len(defined) == len(names) else None

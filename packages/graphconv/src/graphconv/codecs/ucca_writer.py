@@ -113,7 +113,7 @@ def _write_pairs(pairs: dict[str, Any]) -> str:
     names, template = _template(tuple(pairs))
     values = [pairs[name] for name in names]
     try:
-        special = _is_special("".join(values))
+        special = _is_special("".join(values)) is not None
     except TypeError:  # values that are no text
         special = True
     return template % tuple(map(_quote, values) if special else values)
