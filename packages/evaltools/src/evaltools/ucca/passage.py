@@ -89,7 +89,7 @@ class Edge:
 class Passage:
     """The units and terminals of one graph, and the operations that normalization is made of."""
 
-    __slots__ = ("root", "terminals", "units")
+    __slots__ = ("cyclic", "root", "terminals", "units")
 
     def __init__(self, graph: Graph, marks: list[bool]) -> None:
         size = len(marks)
@@ -107,6 +107,7 @@ class Passage:
             unit.out.sort(key=_by_child)
             for edge in unit.out:
                 edge.child.into.append(edge)
+        _, self.cyclic = _children_first(self.units.values(), remotes=True)
 
     def _add_units(self, graph: Graph) -> dict[str, Node]:
         """Make the units with their terminals; return every node of the graph by its id."""
@@ -214,11 +215,12 @@ class Passage:
     ) -> bool:
         """Copy an edge with other ends or categories, *remote* if asked or if it was.
 
-        Return False and do nothing if that would close a cycle.
+        Return False and do nothing if that would close a cycle. Normalization copies edges only
+        along existing paths, so that it cannot happen where there was no cycle before.
         """
         parent = parent or edge.parent
         child = child or edge.child
-        if is_reachable(parent, child):
+        if self.cyclic and child in ancestors(parent):
             return False
         self.connect(
             parent, child, categories or edge.categories, edge.remote or remote, edge.coordinated
@@ -227,7 +229,7 @@ class Passage:
 
     def compute_yields(self) -> None:
         """Set the span of every unit: its words over edges that are not remote."""
-        order, cyclic = _children_first(self.units.values())
+        order, cyclic = _children_first(self.units.values(), remotes=False)
         if cyclic:  # grow from nothing until nothing grows
             for unit in order:
                 unit.span = 0
@@ -270,16 +272,6 @@ def ancestors(node: Node) -> set[Node]:
                 found.add(parent)
                 stack.append(parent)
     return found
-
-
-def is_reachable(node: Node, start: Node) -> bool:
-    """Say whether *node* is *start* or reachable from it over any edges."""
-    if node is start:
-        return True
-    # Most moved children are pre-terminals, and nothing above a terminal is reachable from them.
-    if all(edge.child.key < 0 for edge in start.out):
-        return False
-    return start in ancestors(node)
 
 
 def passages(*graphs: Graph) -> list[Passage]:
@@ -359,8 +351,8 @@ def _tagger(graph: Graph, terminals: list[Node]) -> Callable[[GraphNode], str]:
     return tag
 
 
-def _children_first(units: Iterable[Node]) -> tuple[list[Node], bool]:
-    """Order units, children first; say whether edges that are not remote form a cycle."""
+def _children_first(units: Iterable[Node], *, remotes: bool) -> tuple[list[Node], bool]:
+    """Order units, children first, and say whether there is a cycle; *remotes*: of any edges."""
     order: list[Node] = []
     cyclic = False
     state: dict[Node, bool] = {}  # False while the unit is on the path, True when it is finished
@@ -372,7 +364,7 @@ def _children_first(units: Iterable[Node]) -> tuple[list[Node], bool]:
                 state[node] = False
                 for edge in node.out:
                     child = edge.child
-                    if child.key < 0 or edge.remote:
+                    if child.key < 0 or (edge.remote and not remotes):
                         continue
                     finished = state.get(child)
                     if finished is None:

@@ -6,9 +6,9 @@ is the same and (labelled) a category is shared; the weak match lets P pass for 
 and F for R. Counts equal those of the ``ucca`` toolkit 1.3.11; ``all`` is primary + remote, as in
 SemEval 2019.
 
-Where the toolkit fails, these rules hold: a unit is never merged with a terminal (F or lone A edge
-straight to a terminal), a lone A without a primary parent stays, a coordinated main relation
-without centers is not split, an implicit participant listed twice is deleted once.
+Where the toolkit fails, these rules hold: an F or a lone A that is a terminal does not swallow its
+unit, a lone A without a primary parent stays, a coordinated main relation without centers is not
+split, an implicit participant listed twice is deleted once.
 
 >>> from graphconv.graph import Edge, Graph, Node, Token
 >>> def dogs(category):
