@@ -206,7 +206,7 @@ def decode(
     nbest: int = 1,
     unique_core_roles: bool = False,
     details: bool = False,
-    on_row: Callable[[int, int], None] | None = None,
+    on_row: Callable[[int, Row], None] | None = None,
 ) -> list[list[Decoded]]:
     """Decode a batch: for each sentence its *nbest* hypotheses, best first.
 
@@ -215,7 +215,7 @@ def decode(
     search = _Search(model, rules, unique_core_roles=unique_core_roles)
     start = search.start(batch, items, beam)
     if beam == 1:
-        found = search.greedy(start, on_row)
+        found = search.greedy(start, [item.offer_labels for item in items], on_row)
     else:
         found = search.beam(start, beam, nbest)
     forms = [item.forms for item in items]
@@ -695,7 +695,10 @@ class _Search:
     # Greedy search -------------------------------------------------------------------------------
 
     def greedy(
-        self, hyp: Hypotheses, on_row: Callable[[int, int], None] | None
+        self,
+        hyp: Hypotheses,
+        offers: Sequence[Sequence[str]],
+        on_row: Callable[[int, Row], None] | None,
     ) -> list[list[Path]]:
         """Take the best node, then the best source, then the best relation, until the end symbol."""
         found: list[list[Path]] = [[] for _ in range(len(hyp.score))]
@@ -721,7 +724,13 @@ class _Search:
             self.append(hyp, choice, head, relation, log_p + source + relation_score, in_place=True)
             if on_row is not None:
                 for k in (~done).nonzero().squeeze(1).tolist():
-                    on_row(int(sentence[k]), hyp.length)
+                    on_row(int(sentence[k]), self._last_row(hyp, k, offers[int(sentence[k])]))
+
+    def _last_row(self, hyp: Hypotheses, k: int, offers: Sequence[str]) -> Row:
+        i, width = hyp.length, hyp.used.shape[1]
+        tokens = int(hyp.encoded.mask[k].sum())
+        numbers = (int(column[k, i]) for column in (hyp.outcome, hyp.index, hyp.head, hyp.relation))
+        return _row(self.rules, *numbers, width=width, tokens=tokens, offers=offers)
 
     # Beam search (Algorithm 1) ---------------------------------------------------------------------
 
@@ -871,23 +880,36 @@ def _finish(
     rules: Rules, path: Path, forms: Sequence[str], offers: Sequence[str], *, details: bool
 ) -> Decoded:
     """Turn numbers into rows."""
-    rows = []
-    for outcome, index, head, relation in zip(
-        path.outcome, path.index, path.head, path.relation, strict=True
-    ):
-        way, token = divmod(outcome - len(rules.labels), path.width)
-        if way < 0:
-            label, anchors = rules.labels[outcome], ()
-        else:
-            label = offers[way * len(forms) + token]
-            anchors = () if rules.task == "amr" else (token,)
-        rows.append(Row(label, index, head, rules.relations[relation], anchors))
+    columns = zip(path.outcome, path.index, path.head, path.relation, strict=True)
+    rows = [
+        _row(rules, *numbers, width=path.width, tokens=len(forms), offers=offers)
+        for numbers in columns
+    ]
     if rules.task == "ucca":
         rows = _complete_units(rows, forms, rules)
     if not details:
         return Decoded(tuple(rows), path.score)
     alignments = path.attention[:, : len(forms)].tolist()
     return Decoded(tuple(rows), path.score, tuple(path.row_score), tuple(map(tuple, alignments)))
+
+
+def _row(
+    rules: Rules,
+    outcome: int,
+    index: int,
+    head: int,
+    relation: int,
+    *,
+    width: int,
+    tokens: int,
+    offers: Sequence[str],
+) -> Row:
+    """Turn the numbers of one row into a row."""
+    way, token = divmod(outcome - len(rules.labels), width)
+    if way < 0:
+        return Row(rules.labels[outcome], index, head, rules.relations[relation])
+    anchors = () if rules.task == "amr" else (token,)
+    return Row(offers[way * tokens + token], index, head, rules.relations[relation], anchors)
 
 
 def _complete_units(rows: list[Row], forms: Sequence[str], rules: Rules) -> list[Row]:

@@ -23,7 +23,7 @@ from transducer.data import Batch, Item, collate, number
 from transducer.decode import Decoded, Rules, decode, make_rules
 from transducer.errors import TransducerError
 from transducer.model import TransducerModel
-from transducer.tasks import Sentence, Task
+from transducer.tasks import Document, Task
 from transducer.vocab import Vocabularies
 
 WINDOW = 1024
@@ -32,11 +32,12 @@ WINDOW = 1024
 
 @dataclass(frozen=True, slots=True)
 class Parse:
-    """A parsed sentence: its graph, or why there is none."""
+    """A parsed document: its graph, or why there is none."""
 
-    sentence: Sentence
+    document: Document
     graph: Graph | None
-    hypotheses: tuple[Decoded, ...] = ()
+    hypotheses: tuple[tuple[Decoded, ...], ...] = ()
+    """For each sentence its hypotheses, best first."""
     problem: str = ""
 
 
@@ -62,35 +63,39 @@ class Transducer:
     def parse(self, sentences: Iterable[str | Sequence[Token]], **options: Any) -> list[Graph]:
         """Parse tokenized sentences: tokens, or strings with blanks between the tokens."""
         tokens = (_tokens(sentence) for sentence in sentences)
-        prepared = (self.task.sentence(str(i), t) for i, t in enumerate(tokens, start=1))
+        documents = (self.task.document(str(i), t) for i, t in enumerate(tokens, start=1))
         graphs = []
-        for parse in self.stream(prepared, replace(self.task.config.decode, **options)):
+        for parse in self.stream(documents, replace(self.task.config.decode, **options)):
             if parse.graph is None:
-                raise TransducerError(f"sentence {parse.sentence.id}: {parse.problem}")
+                raise TransducerError(f"sentence {parse.document.id}: {parse.problem}")
             graphs.append(parse.graph)
         return graphs
 
     def stream(
-        self, sentences: Iterable[Sentence], settings: DecodeConfig, *, details: bool = False
+        self, documents: Iterable[Document], settings: DecodeConfig, *, details: bool = False
     ) -> Iterator[Parse]:
         """Parse lazily, in the order of the input."""
-        stream = iter(sentences)
+        stream = iter(documents)
         while window := list(islice(stream, WINDOW)):
             yield from self._window(window, settings, details=details)
 
     def _window(
-        self, sentences: Sequence[Sentence], settings: DecodeConfig, *, details: bool
+        self, documents: Sequence[Document], settings: DecodeConfig, *, details: bool
     ) -> Iterator[Parse]:
+        sentences = [sentence for document in documents for sentence in document.sentences]
         items = [number(sentence.example, self.vocabularies) for sentence in sentences]
-        done: dict[int, Parse] = {}
+        found: list[tuple[Decoded, ...]] = [(_NOTHING,)] * len(items)
         budget = max(settings.batch_tokens // settings.beam, 1)
         nonempty = [i for i, item in enumerate(items) if item.forms]
         for group in by_tokens(nonempty, items, budget):
             decoded = self.decode([items[i] for i in group], settings, details=details)
             for i, hypotheses in zip(group, decoded, strict=True):
-                done[i] = self._finish(sentences[i], hypotheses)
-        for i, sentence in enumerate(sentences):
-            yield done.get(i) or Parse(sentence, Graph(sentence.id, self.task.name))
+                found[i] = tuple(hypotheses)
+        start = 0
+        for document in documents:
+            end = start + len(document.sentences)
+            yield self._finish(document, tuple(found[start:end]))
+            start = end
 
     def decode(
         self, items: Sequence[Item], settings: DecodeConfig, *, details: bool = False, **more: Any
@@ -116,12 +121,17 @@ class Transducer:
         device = next(self.model.parameters()).device
         return make_batch(items, self.vocabularies, self.task.config, self.features).to(device)
 
-    def _finish(self, sentence: Sentence, hypotheses: list[Decoded]) -> Parse:
+    def _finish(self, document: Document, found: tuple[tuple[Decoded, ...], ...]) -> Parse:
+        if not any(hypotheses[0].rows for hypotheses in found):
+            return Parse(document, None, problem="there is no word in it")
         try:
-            graph = self.task.graph(sentence, hypotheses[0].rows)
+            graph = self.task.graph(document, [hypotheses[0].rows for hypotheses in found])
         except GraphconvError as error:
-            return Parse(sentence, None, tuple(hypotheses), str(error))
-        return Parse(sentence, graph, tuple(hypotheses))
+            return Parse(document, None, found, str(error))
+        return Parse(document, graph, found)
+
+
+_NOTHING = Decoded((), 0.0)
 
 
 def make_features(config: Config, folder: Path | None) -> FrozenFeatures | None:

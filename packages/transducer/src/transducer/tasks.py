@@ -12,13 +12,13 @@ from dataclasses import dataclass, replace
 
 from graphconv.arborescence import Arborescence, Row, relations
 from graphconv.conversion import from_relations, to_arborescence, to_graph
-from graphconv.graph import Graph, Token
+from graphconv.graph import Attributes, Graph, Token
 from transducer import amr
 from transducer.amr.anonymize import placeholder
 from transducer.annotation import Annotator
 from transducer.config import Config
 from transducer.data import Example
-from transducer.passages import split_passage
+from transducer.passages import join_passages, split_passage, split_tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +29,16 @@ class Sentence:
     example: Example
     tokens: tuple[Token, ...]
     record: amr.Record | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """What becomes one graph: a sentence, or the sentences of a UCCA passage."""
+
+    id: str
+    sentences: tuple[Sentence, ...]
+    metadata: Attributes = ()
+    """What the finished graph says about itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,22 +70,40 @@ class Task:
             )
             yield self._example(graph.id, graph.tokens, tree.rows)
 
-    def sentence(self, sentence_id: str, tokens: Sequence[Token]) -> Sentence:
+    def document(
+        self, document_id: str, tokens: Sequence[Token], metadata: Attributes = ()
+    ) -> Document:
         """Prepare annotated tokens for parsing; no gold needed."""
+        parts = split_tokens(tokens) if self.name == "ucca" else (tuple(tokens),)
+        return Document(document_id, tuple(self._sentence(document_id, p) for p in parts), metadata)
+
+    def _sentence(self, sentence_id: str, tokens: tuple[Token, ...]) -> Sentence:
         if self.tables is None:
-            return Sentence(sentence_id, self._example(sentence_id, tuple(tokens)), tuple(tokens))
+            return Sentence(sentence_id, self._example(sentence_id, tokens), tokens)
         prepared, record = amr.prepare_tokens(tokens, self.tables, self.options)
         return Sentence(sentence_id, self._example(sentence_id, prepared), record.tokens, record)
 
-    def graph(self, sentence: Sentence, rows: Sequence[Row]) -> Graph:
-        """Return the finished graph for the rows that the model decided."""
+    def graph(self, document: Document, trees: Sequence[Sequence[Row]]) -> Graph:
+        """Return the finished graph for the rows that the model decided for each sentence."""
+        parts = [self._graph(s, rows) for s, rows in zip(document.sentences, trees, strict=True)]
+        if len(parts) == 1:
+            graph = parts[0]
+        elif self.name == "ucca":
+            graph = join_passages(parts, id=document.id)
+        else:
+            graph = Graph(document.id, self.name)
+        return replace(graph, metadata=document.metadata) if document.metadata else graph
+
+    def _graph(self, sentence: Sentence, rows: Sequence[Row]) -> Graph:
         tree = Arborescence(sentence.id, self.name, sentence.tokens, tuple(rows))
         fresh = from_relations(
             relations(tree), id=sentence.id, framework=self.name, tokens=sentence.tokens
         )
         graph = to_graph(fresh)
         if self.tables is not None and sentence.record is not None:
-            graph = amr.postprocess(graph, sentence.record, self.tables, self.options, self.linker)
+            graph = amr.postprocess(
+                graph, sentence.record, self.tables, self.options, self.linker
+            )
         return graph
 
     def _example(

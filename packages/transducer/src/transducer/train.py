@@ -9,6 +9,7 @@ the sum over all of them divided by the number of their steps.
 from __future__ import annotations
 
 import hashlib
+import json
 import math
 import signal
 import time
@@ -29,13 +30,13 @@ from graphconv.graph import Graph
 from transducer import checkpoint
 from transducer.annotation import load_annotator
 from transducer.config import Config
-from transducer.contextual import FrozenFeatures
 from transducer.data import Batch, Item, batches, build_vocabularies, number
 from transducer.errors import TrainingError
 from transducer.evaluation import headline
+from transducer.inputs import gold_documents
 from transducer.model import Losses, TransducerModel
 from transducer.parser import Transducer, make_batch, make_features
-from transducer.tasks import Sentence, Task, make_task, training_graphs
+from transducer.tasks import Document, make_task, training_graphs
 from transducer.vectors import load_vectors
 from transducer.vocab import UNK, Vocabularies
 
@@ -89,7 +90,7 @@ class Data:
     """Everything a training reads."""
 
     items: list[Item]
-    dev: list[Sentence]
+    dev: list[Document]
     gold: list[Graph]
     hashes: dict[str, str]
 
@@ -171,17 +172,10 @@ class Trainer:
 
     def _data(self, graphs: Sequence[Graph], train: Sequence[str], dev: Sequence[str]) -> Data:
         items = [number(example, self.vocabularies) for example in self.task.examples(graphs)]
-        annotator = load_annotator(self.config.train.annotator)
         gold = [g for file in dev for g in graphconv.read(file, framework=self.config.task)]
-        tokens = [graph.tokens for graph in gold]
-        if self.config.task == "amr":
-            from transducer.amr import tokenize_graph  # noqa: PLC0415
-
-            tokens = [tokenize_graph(graph).tokens for graph in gold]
-        if annotator is not None:
-            tokens = annotator.annotate(tokens)
-        sentences = [self.task.sentence(g.id, t) for g, t in zip(gold, tokens, strict=True)]
-        return Data(items, sentences, gold, {file: file_hash(file) for file in (*train, *dev)})
+        annotator = load_annotator(self.config.train.annotator)
+        documents = list(gold_documents(self.task, gold, annotator))
+        return Data(items, documents, gold, {file: file_hash(file) for file in (*train, *dev)})
 
     def _warm_features(self) -> None:
         """Compute all frozen vectors once, before the first epoch."""
@@ -189,7 +183,8 @@ class Trainer:
             return
         if self.main:
             self.features([item.forms for item in self.data.items])
-            self.features([tuple(t.form for t in s.example.tokens) for s in self.data.dev])
+            sentences = (s for document in self.data.dev for s in document.sentences)
+            self.features([tuple(t.form for t in s.example.tokens) for s in sentences])
         self.accelerator.wait_for_everyone()
         if not self.main:
             self.features.reload()
@@ -429,7 +424,7 @@ class Trainer:
         parser.features = self.features
         settings = replace(self.config.decode, beam=1, nbest=1)
         random_state = torch.get_rng_state()
-        parsed = [(p.sentence.id, p.graph) for p in parser.stream(share, settings)]
+        parsed = [(p.document.id, p.graph) for p in parser.stream(share, settings)]
         if accelerator.num_processes > 1:
             parsed = gather_object(parsed)
         torch.set_rng_state(random_state)
@@ -452,8 +447,6 @@ class Trainer:
         )
 
     def _save_score(self, score: float) -> None:
-        import json  # noqa: PLC0415
-
         record = {
             "task": self.config.task,
             "dev_f1": None if math.isnan(score) else score,

@@ -1,0 +1,259 @@
+"""Parse whole files: a stream in, a stream out, in order, resumable.
+
+An unfinished output is ``OUT.part`` (a folder for UCCA), with ``OUT.part.json`` beside it that
+says how far it came; at the end it gets its name.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
+from typing import IO, Any, Protocol
+
+from graphconv import conversion, io
+from graphconv.arborescence import Arborescence, Row, relations
+from graphconv.cliutil import note, progress
+from graphconv.cliutil import output as text_output
+from graphconv.errors import GraphconvError
+from graphconv.graph import Graph
+from transducer.annotation import Annotator
+from transducer.checkpoint import write_text
+from transducer.config import DecodeConfig
+from transducer.data import number
+from transducer.errors import TransducerError
+from transducer.inputs import read_documents
+from transducer.parser import Parse, Transducer
+from transducer.tasks import Document
+
+STDOUT = "-"
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What the user wants of a file that is parsed."""
+
+    kind: str
+    to: str
+    settings: DecodeConfig
+    annotator: Annotator | None = None
+    scores: bool = False
+    alignments: str | None = None
+    incremental: bool = False
+    resume: bool = False
+
+
+def parse_file(parser: Transducer, path: str, output: str, wishes: Wishes) -> None:
+    """Parse a file as the command line asks."""
+    documents = read_documents(parser.task, path, wishes.kind, wishes.annotator)
+    if wishes.incremental:
+        for document in documents:
+            for line in _relations_as_decided(parser, document, wishes.settings):
+                print(line, flush=True)  # noqa: T201 - the result, as it comes
+        return
+    details = wishes.scores or wishes.alignments is not None or wishes.settings.nbest > 1
+    unparsed: list[str] = []
+
+    def problem(parsed: Parse) -> None:
+        unparsed.append(parsed.document.id)
+        note(f"{path}: sentence {parsed.document.id} is not parsed: {parsed.problem}")
+
+    def parse(skip: int) -> Iterator[Parse]:
+        stream = parser.stream(islice(documents, skip, None), wishes.settings, details=details)
+        return progress(stream, "sentences")
+
+    def write(parses: Callable[[int], Iterable[Parse]]) -> None:
+        if wishes.scores or wishes.settings.nbest > 1:
+            with text_output(output) as file:
+                for parsed in parses(0):
+                    file.write(json.dumps(_details(parsed), ensure_ascii=False) + "\n")
+        else:
+            write_parses(parses, output, wishes.to, resume=wishes.resume, on_problem=problem)
+
+    if wishes.alignments is None:
+        write(parse)
+        return
+    with text_output(wishes.alignments) as file:
+
+        def aligned(skip: int) -> Iterator[Parse]:
+            for parsed in parse(skip):
+                file.write(json.dumps(_alignments(parsed), ensure_ascii=False) + "\n")
+                yield parsed
+
+        write(aligned)
+
+
+def _relations_as_decided(
+    parser: Transducer, document: Document, settings: DecodeConfig
+) -> Iterator[str]:
+    """Yield the relations of a document's sentences as greedy search decides them."""
+    for sentence in document.sentences:
+        item = number(sentence.example, parser.vocabularies)
+        if not item.forms:
+            continue
+        rows: list[Row] = []
+        parser.decode([item], replace(settings, beam=1, nbest=1), on_row=lambda _, row: rows.append(row))
+        tree = Arborescence(document.id, parser.task.name, sentence.tokens, tuple(rows))
+        for relation in relations(tree):
+            yield "\t".join([document.id, *("" if x is None else str(x) for x in relation)])
+        yield ""
+
+
+def _details(parsed: Parse) -> dict[str, Any]:
+    return {
+        "id": parsed.document.id,
+        "sentences": [
+            [
+                {
+                    "score": hypothesis.score,
+                    "rows": [
+                        {**row._asdict(), "score": score}
+                        for row, score in zip(hypothesis.rows, hypothesis.row_scores, strict=False)
+                    ],
+                }
+                for hypothesis in hypotheses
+            ]
+            for hypotheses in parsed.hypotheses
+        ],
+    }
+
+
+def _alignments(parsed: Parse) -> dict[str, Any]:
+    sentences = zip(parsed.document.sentences, parsed.hypotheses, strict=False)
+    return {
+        "id": parsed.document.id,
+        "sentences": [
+            {
+                "tokens": [token.form for token in sentence.tokens],
+                "rows": [
+                    {"label": row.label, "index": row.index, "attention": [round(x, 4) for x in weights]}
+                    for row, weights in zip(found[0].rows, found[0].alignments, strict=False)
+                ],
+            }
+            for sentence, found in sentences
+        ],
+    }
+
+
+_EVERY = 64
+"""Documents between two notes of progress in ``OUT.part.json``."""
+
+
+class Sink(Protocol):
+    """Where the texts of graphs go."""
+
+    def write(self, name: str, text: str) -> None:
+        """Add the text of one graph."""
+
+    def position(self) -> int:
+        """Return how many bytes are written."""
+
+
+@dataclass(slots=True)
+class _File:
+    file: IO[bytes]
+
+    def write(self, name: str, text: str) -> None:
+        del name
+        self.file.write(text.encode())
+
+    def position(self) -> int:
+        self.file.flush()
+        return self.file.tell()
+
+
+@dataclass(slots=True)
+class _Folder:
+    folder: Path
+
+    def write(self, name: str, text: str) -> None:
+        safe = "".join(c if c.isalnum() or c in "-_." else "_" for c in name) or "_"
+        (self.folder / f"{safe}.xml").write_text(text, encoding="utf-8")
+
+    def position(self) -> int:
+        return 0
+
+
+def text_of(graph: Graph, format_name: str) -> str:
+    """Return a graph in a file format."""
+    codec = io.codec(format_name)
+    wants_tree = format_name in io.TREE_FORMATS
+    return codec.format(conversion.to_arborescence(graph) if wants_tree else graph)
+
+
+def write_parses(
+    parse: Callable[[int], Iterable[Parse]],
+    path: str,
+    format_name: str,
+    *,
+    resume: bool = False,
+    on_problem: Callable[[Parse], None],
+) -> int:
+    """Write all parses to *path*; *parse* gets the number of documents to skip."""
+    with _sink(path, format_name, resume=resume) as (sink, done, note):
+        count = done
+        stream = iter(parse(done))
+        while group := list(islice(stream, _EVERY)):
+            for parsed in group:
+                count += 1
+                if parsed.graph is None:
+                    on_problem(parsed)
+                    continue
+                try:
+                    text = text_of(parsed.graph, format_name)
+                except GraphconvError as error:
+                    on_problem(Parse(parsed.document, None, parsed.hypotheses, str(error)))
+                    continue
+                sink.write(parsed.document.id, text)
+            note(count)
+    return count
+
+
+@contextmanager
+def _sink(
+    path: str, format_name: str, *, resume: bool
+) -> Iterator[tuple[Sink, int, Callable[[int], None]]]:
+    if path == STDOUT:
+        yield _File(sys.stdout.buffer), 0, lambda _: sys.stdout.buffer.flush()
+        return
+    part, journal = Path(path + ".part"), Path(path + ".part.json")
+    done, size = _progress(journal) if resume else (0, 0)
+    if format_name == "ucca":
+        part.mkdir(parents=True, exist_ok=True)
+        sink: Sink = _Folder(part)
+        yield sink, done, lambda n: write_text(journal, json.dumps({"documents": n, "bytes": 0}))
+        _rename(part, Path(path))
+    else:
+        with part.open("r+b" if done and part.exists() else "wb") as file:
+            file.truncate(size)
+            file.seek(size)
+            sink = _File(file)
+            yield sink, done, lambda n: write_text(
+                journal, json.dumps({"documents": n, "bytes": sink.position()})
+            )
+        part.replace(path)
+    journal.unlink(missing_ok=True)
+
+
+def _progress(journal: Path) -> tuple[int, int]:
+    try:
+        known = json.loads(journal.read_text(encoding="utf-8"))
+        return int(known["documents"]), int(known["bytes"])
+    except FileNotFoundError:
+        return 0, 0
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise TransducerError(f"{journal} is damaged: {error}; parse without --resume") from error
+
+
+def _rename(part: Path, target: Path) -> None:
+    """Give a folder its name; files of an existing folder are replaced one by one."""
+    if not target.exists():
+        part.rename(target)
+        return
+    for file in part.iterdir():
+        file.replace(target / file.name)
+    part.rmdir()

@@ -1,0 +1,193 @@
+"""The command ``transducer``. Imports torch only when a command runs."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from graphconv import cliutil
+from transducer.config import TASKS, load_config, load_recipe, override, recipes
+from transducer.errors import TransducerError
+
+if TYPE_CHECKING:
+    from transducer.annotation import Annotator
+    from transducer.config import DecodeConfig
+    from transducer.parser import Transducer
+
+FORMATS = ("amr", "sdp", "ucca", "mrp", "arborescence", "relations")
+_NATIVE = {"amr": "amr", "dm": "sdp", "pas": "sdp", "psd": "sdp", "ucca": "ucca"}
+
+_device = click.option(
+    "--device", default="auto", show_default=True, metavar="auto|cpu|cuda|mps", help="Where to compute."
+)
+_annotator = click.option(
+    "--annotator",
+    metavar="NAME",
+    help="spaCy model, folder, module:function, auto or none; default: as in training.",
+)
+_beam = click.option("--beam", type=click.IntRange(1), metavar="K", help="Beam size; 1 is greedy.")
+_batch = click.option("--batch-tokens", type=click.IntRange(1), metavar="N", help="Tokens per batch.")
+_core = click.option("--unique-core-roles", is_flag=True, help="Forbid a repeated ARG0..ARGn below a node.")
+
+
+@cliutil.group("arbora-transducer", "transducer", errors=(TransducerError,))
+def main() -> None:
+    """Train the neural transducer, and parse text into AMR, DM, PAS, PSD or UCCA graphs."""
+
+
+@main.command()
+@click.option("--task", type=click.Choice(TASKS), help="The framework.")
+@click.option("--recipe", metavar="NAME", help=f"One of {', '.join(recipes())}; default: tiny.")
+@click.option("--config", "config_file", type=click.Path(exists=True, dir_okay=False), help="A TOML file.")
+@click.option("--train", "train_files", multiple=True, type=cliutil.existing(), metavar="F", help="Training files.")
+@click.option("--dev", "dev_files", multiple=True, type=cliutil.existing(), metavar="F", help="Dev files.")
+@click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="Change one setting.")
+@click.option("-o", "--output", metavar="DIR", help="Model directory; default: runs/TASK.")
+@click.option("--resume", metavar="DIR", type=click.Path(exists=True, file_okay=False), help="Go on where DIR stopped.")
+@click.option("--seed", default=1, show_default=True)
+@_device
+def train(
+    task: str | None,
+    recipe: str | None,
+    config_file: str | None,
+    train_files: tuple[str, ...],
+    dev_files: tuple[str, ...],
+    settings: tuple[str, ...],
+    output: str | None,
+    resume: str | None,
+    **options: Any,
+) -> None:
+    """Train a model.
+
+    Without files it trains on the built-in sample corpus.
+    """
+    from transducer import runs  # noqa: PLC0415
+
+    if resume is not None:
+        run = runs.load_run(Path(resume), settings)
+    else:
+        if recipe and config_file:
+            raise click.UsageError("--recipe and --config exclude each other")
+        if task is None and config_file is None and not (recipe or "").startswith("paper-"):
+            raise click.UsageError("--task is missing")
+        if config_file:
+            config = load_config(config_file, task=task)
+        else:
+            config = load_recipe(recipe or "tiny", task=task)
+        config = override(config, settings)
+        folder = output or f"runs/{config.task}"
+        run = runs.new_run(config, train_files, dev_files, Path(folder), **options)
+    runs.train(run, resume=resume is not None)
+
+
+@main.command()
+@click.argument("input_", metavar="[IN]", default="-", type=cliutil.existing())
+@click.option("--model", metavar="DIR", help="Model directory.")
+@click.option("--task", type=click.Choice(TASKS), help="Take the model of this task that ships with the package.")
+@click.option("-o", "--output", default="-", metavar="OUT", help="Default: standard output.")
+@click.option("--input", "kind", type=click.Choice(["treebank", "tokens", "sentences", "text"]), help="Default: by name.")
+@click.option("--to", type=click.Choice(FORMATS), help="Default: the framework's own format.")
+@click.option("--nbest", type=click.IntRange(1), default=1, help="JSON lines with so many hypotheses.")
+@click.option("--scores", is_flag=True, help="JSON lines with a score per relation.")
+@click.option("--alignments", metavar="FILE", help="Write the attention's token alignments as JSON lines.")
+@click.option("--incremental", is_flag=True, help="Print each relation as it is decided.")
+@click.option("--resume", is_flag=True, help="Continue OUT.part.")
+@_beam
+@_batch
+@_core
+@_annotator
+@_device
+def parse(input_: str, model: str | None, task: str | None, output: str, kind: str | None, **options: Any) -> None:
+    """Parse a treebank file (its graphs are ignored) or text."""
+    from transducer.inputs import guess_kind  # noqa: PLC0415
+
+    from transducer.bulk import Wishes, parse_file  # noqa: PLC0415
+
+    parser = _load(model, task, options["device"])
+    if options["nbest"] > (options["beam"] or parser.task.config.decode.beam):
+        options["beam"] = options["nbest"]
+    wishes = Wishes(
+        kind=kind or guess_kind(input_),
+        to=options["to"] or _NATIVE[parser.task.name],
+        settings=_settings(parser, options),
+        annotator=_annotator_of(parser, options),
+        **{name: options[name] for name in ("scores", "alignments", "incremental", "resume")},
+    )
+    parse_file(parser, input_, output, wishes)
+
+
+@main.command()
+@click.argument("gold", type=cliutil.existing())
+@click.option("--model", metavar="DIR", help="Model directory.")
+@click.option("--task", type=click.Choice(TASKS), help="Take the model of this task that ships with the package.")
+@click.option("--fine-grained", is_flag=True, help="AMR: the fine-grained scores, too.")
+@click.option("--format", "format_", type=click.Choice(["table", "json"]), default="table")
+@_beam
+@_batch
+@_core
+@_annotator
+@_device
+def evaluate(gold: str, model: str | None, task: str | None, *, fine_grained: bool, format_: str, **options: Any) -> None:
+    """Parse the sentences of GOLD and score the graphs; tokens/s and validity, too."""
+    from transducer.report import evaluate_file, evaluation_table  # noqa: PLC0415
+
+    parser = _load(model, task, options["device"])
+    settings = _settings(parser, options)
+    report = evaluate_file(parser, gold, settings, _annotator_of(parser, options), fine_grained=fine_grained)
+    click.echo(json.dumps(report, indent=1) if format_ == "json" else evaluation_table(report))
+
+
+@main.command()
+@click.argument("input_", metavar="IN", type=cliutil.existing())
+@click.option("-o", "--output", default="-", metavar="OUT")
+@click.option("--annotator", default="auto", show_default=True, metavar="NAME")
+@click.option("--framework", type=click.Choice(TASKS))
+def annotate(input_: str, output: str, annotator: str, framework: str | None) -> None:
+    """Add part of speech, lemma, entities and dependencies to the tokens of a treebank file."""
+    import graphconv  # noqa: PLC0415
+    from transducer.annotation import annotated_graphs, load_annotator  # noqa: PLC0415
+
+    loaded = load_annotator(annotator)
+    if loaded is None:
+        raise TransducerError("there is no annotator: install spaCy and a pipeline (docs/pipeline.md)")
+    graphs = cliutil.progress(graphconv.read(input_, framework=framework), "graphs")
+    graphconv.write(annotated_graphs(graphs, loaded), output)
+
+
+@main.command()
+@click.argument("name", required=False)
+@click.option("--task", type=click.Choice(TASKS))
+def inspect(name: str | None, task: str | None) -> None:
+    """Print a recipe, or a model's config, vocabulary sizes, score and data."""
+    from transducer.report import describe  # noqa: PLC0415
+
+    if name is None:
+        click.echo("\n".join(recipes()))
+    else:
+        click.echo(describe(name, task))
+
+
+def _load(model: str | None, task: str | None, device: str) -> Transducer:
+    """Load the model that the user named, or the one that ships for a task."""
+    if model is None and task is None:
+        raise click.UsageError("--model DIR or --task T is missing")
+    from transducer.parser import Transducer  # noqa: PLC0415
+    from transducer.shipped import find_model  # noqa: PLC0415
+
+    return Transducer.load(model if model is not None else find_model(str(task)), device)
+
+
+def _settings(parser: Transducer, options: dict[str, Any]) -> DecodeConfig:
+    names = ("beam", "batch_tokens", "unique_core_roles", "nbest")
+    given = {name: options[name] for name in names if options.get(name)}
+    return replace(parser.task.config.decode, **given)
+
+
+def _annotator_of(parser: Transducer, options: dict[str, Any]) -> Annotator | None:
+    from transducer.annotation import load_annotator  # noqa: PLC0415
+
+    return load_annotator(options["annotator"] or parser.task.config.train.annotator)

@@ -1,0 +1,140 @@
+"""Training runs as the command line makes them: files, progress on the terminal, curves."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from graphconv.cliutil import note
+from transducer import checkpoint, sample
+from transducer.config import Config, from_dict, override
+from transducer.curves import draw_curves
+from transducer.errors import ConfigError, ModelError, TrainingError
+from transducer.train import Epoch, Progress, Trainer
+
+_RUN = "run.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What a training needs beside its state."""
+
+    config: Config
+    train: tuple[str, ...]
+    dev: tuple[str, ...]
+    folder: Path
+    seed: int = 1
+    device: str = "auto"
+
+
+def new_run(
+    config: Config, train_files: Sequence[str], dev_files: Sequence[str], folder: Path, **options: Any
+) -> Run:
+    """Describe a new training; without files it is on the sample corpus."""
+    if not train_files:
+        if config.task not in sample.FRAMEWORKS:
+            raise ConfigError(f"the sample corpus has no {config.task}; add --train")
+        train_files = [str(sample.path(config.task, "train"))]
+        dev_files = dev_files or [str(sample.path(config.task, "dev"))]
+    if (folder / checkpoint.WEIGHTS).exists() or (folder / _RUN).exists():
+        note(f"{folder} holds an earlier model, which is replaced")
+    return Run(config, tuple(train_files), tuple(dev_files), folder, **options)
+
+
+def load_run(folder: Path, settings: Sequence[str] = ()) -> Run:
+    """Read the description of an unfinished training."""
+    try:
+        values = json.loads((folder / _RUN).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ModelError(f"{folder} is not a training run that can be resumed: {error}") from error
+    config = override(from_dict(values.pop("config")), list(settings))
+    values["folder"] = folder
+    return Run(config, tuple(values.pop("train")), tuple(values.pop("dev")), **values)
+
+
+def train(run: Run, *, resume: bool = False) -> float:
+    """Train, telling the terminal how it goes; return the best dev score."""
+    terminal = sys.stderr.isatty()
+    trainer = Trainer(
+        run.config,
+        run.train,
+        run.dev,
+        run.folder,
+        seed=run.seed,
+        device=run.device,
+        resume=resume,
+        cache=cache_folder(),
+        on_progress=_Bar() if terminal else _quiet,
+        on_epoch=_tell_epoch,
+    )
+    if trainer.main:
+        record = {**asdict(run), "folder": str(run.folder)}
+        checkpoint.write_text(run.folder / _RUN, json.dumps(record, indent=1))
+    try:
+        state = trainer.fit()
+    except KeyboardInterrupt:
+        raise TrainingError(
+            f"stopped; transducer train --resume {run.folder} goes on from here"
+        ) from None
+    if trainer.main:
+        draw_curves(run.folder / "log.csv", run.folder / "curves.png")
+        reached = f"dev F1 {state.best:.2f} in epoch {state.best_epoch}" if run.dev else "no dev section"
+        note(f"{run.folder}: {reached}, {state.seconds / 60:.1f} minutes of training")
+    return state.best
+
+
+def cache_folder() -> Path:
+    """Return where frozen contextual vectors are kept."""
+    given = os.environ.get("ARBORA_CACHE")
+    base = Path(given) if given else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "arbora"
+    return base / "vectors"
+
+
+class _Bar:
+    """One line on the terminal that shows rates, losses and the time to the end of the epoch."""
+
+    def __init__(self) -> None:
+        from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn  # noqa: PLC0415
+        from rich.console import Console  # noqa: PLC0415
+
+        self.bar = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TextColumn("{task.fields[text]}"),
+            TimeRemainingColumn(),
+            console=Console(stderr=True),
+            transient=True,
+        )
+        self.task = self.bar.add_task("", total=None, text="")
+        self.bar.start()
+
+    def __call__(self, progress: Progress) -> None:
+        loss = progress.losses.get("total", 0.0)
+        self.bar.update(
+            self.task,
+            description=f"epoch {progress.epoch}/{progress.epochs}",
+            total=progress.updates,
+            completed=progress.update,
+            text=f"loss {loss:.3f}, {progress.tokens_per_second:,.0f} tokens/s",
+        )
+
+    def __del__(self) -> None:
+        self.bar.stop()
+
+
+def _quiet(_: Progress) -> None:
+    """Say nothing: stderr is not a terminal."""
+
+
+def _tell_epoch(epoch: Epoch) -> None:
+    score = "" if epoch.dev_score != epoch.dev_score else f", dev F1 {epoch.dev_score:.2f}"
+    note(
+        f"epoch {epoch.epoch}: loss {epoch.loss:.3f} (node {epoch.node:.3f}, source {epoch.source:.3f}, "
+        f"relation {epoch.relation:.3f}), {epoch.tokens_per_second:,.0f} tokens/s, "
+        f"{epoch.minutes:.1f} min{score}"
+    )
