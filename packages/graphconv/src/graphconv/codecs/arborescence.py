@@ -27,6 +27,7 @@ from graphconv.codecs.jsonlines import (
     located,
     optional,
 )
+from graphconv.conversion.side import freeze, thaw
 from graphconv.graph import FRAMEWORKS, Attributes, Token
 
 VERSION = 1
@@ -95,14 +96,14 @@ def check(tree: Arborescence) -> None:
 
 def _trim(values: list[Any]) -> list[Any]:
     """Leave out what is absent at the end of a token or row."""
-    while values and values[-1] in (None, ()):
+    while values and values[-1] in (None, (), []):
         values.pop()
     return values
 
 
 def token_to_json(token: Token) -> list[Any]:
     """Return a token as a list: form, lemma, pos, span, features."""
-    return _trim([*token])
+    return _trim([*token[:4], attributes_to_json(token.features)])
 
 
 def token_from_json(item: Any) -> Token:
@@ -121,12 +122,22 @@ def token_from_json(item: Any) -> Token:
     )
 
 
+def attributes_to_json(attributes: Attributes) -> list[list[Any]]:
+    """Return pairs as lists, with what is not a scalar wrapped so that it comes back as it was."""
+    return [[name, freeze(value)] for name, value in attributes]
+
+
 def attributes_from_json(item: Any) -> Attributes:
     """Return the pairs of a list of lists."""
     pairs = [expect(pair, list, "a feature") for pair in expect(item, list, "the features")]
     if any(len(pair) != 2 for pair in pairs):
         raise Malformed("a feature is not a pair")
-    return tuple((expect(name, str, "the name of a feature"), value) for name, value in pairs)
+    try:
+        values = [thaw(value) for _, value in pairs]
+    except (AttributeError, KeyError, RecursionError, TypeError) as error:
+        raise Malformed("the value of a feature is not wrapped as it should be") from error
+    names = [expect(name, str, "the name of a feature") for name, _ in pairs]
+    return tuple(zip(names, values, strict=True))
 
 
 def _row(item: Any) -> Row:

@@ -27,7 +27,6 @@ tokens (where text and nodes do not give them back), attributes, and the spellin
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from importlib import import_module
 from itertools import count
 from typing import Any
 
@@ -54,12 +53,21 @@ from graphconv.codecs.mrp_record import (
     graph_id,
     incoming_labels,
     is_implicit,
+    is_inverted,
     residue,
     spell,
     unit_attributes,
 )
-from graphconv.codecs.mrp_text import anchor_spans, pairs, positions, private, rebuild, tokens_of
-from graphconv.graph import BILEXICAL, Attributes, Edge, Graph, Node, join_categories
+from graphconv.codecs.mrp_text import (
+    PRIVATE,
+    anchor_spans,
+    pairs,
+    positions,
+    private,
+    rebuild,
+    tokens_of,
+)
+from graphconv.graph import BILEXICAL, Attributes, Edge, Graph, Node, attribute, join_categories
 
 _INVERTED: Attributes = (("inverted", True),)
 _SCALARS = (str, int, float, bool, type(None))
@@ -110,6 +118,7 @@ def _graph(record: Json, framework: str, items: list[Json], links: list[Json]) -
         _known(top, ids, "the top") for top in optional(record.get("tops"), list, "'tops'") or []
     )
     edges = [_edge(link, ids, framework) for link in links]
+    numbers = [optional(private(link).get("edge"), int, "'edge'") or 0 for link in links]
     sources = {edge.source for edge in edges}
     incoming = incoming_labels(edges)
     nodes = []
@@ -122,10 +131,10 @@ def _graph(record: Json, framework: str, items: list[Json], links: list[Json]) -
         nodes.append(node._replace(implicit=expect(implicit, bool, "'implicit'")))
     constants: list[tuple[Node, Edge]] = []
     if framework == "amr":
-        numbers = count()
+        unused = count()
         for item, node in zip(items, nodes, strict=True):
-            constants += _constants(item, node, numbers)
-    edges, order = _merge_categories(edges) if framework == "ucca" else (edges, ())
+            constants += _constants(item, node, unused)
+    edges, order = _merge_categories(edges, numbers) if framework == "ucca" else (edges, ())
     extras: Attributes = (("format", "mrp"), *order)
     if framework != "amr" and text is not None and rebuild(tokens)[0] != text:
         extras += (("input", text),)
@@ -224,29 +233,27 @@ def _edge(link: Json, ids: Mapping[JsonId, str], framework: str) -> Edge:
     if framework in HAS_PROPERTIES and _are_attributes(public):
         attributes = (*(pair for pair in public if pair != ("remote", True)), *attributes)
     if framework == "ucca":
-        label = join_categories((label,))
-    elif framework == "amr" and _is_inverted(label, link.get("normal")):
+        own = optional(private(link).get("label"), str, "a label")
+        label = join_categories((label,)) if own is None else own
+    elif framework == "amr" and private(link).get(
+        "inverted", is_inverted(label, link.get("normal"))
+    ):
         source, target, label = target, source, label.removesuffix("-of")
         attributes = _INVERTED + attributes
     edge = Edge(source, target, label, remote, attributes)
     names = {ids[link["source"]]: link["source"], ids[link["target"]]: link["target"]}
-    rest = residue(link, edge_items(edge, framework, names)[0])
+    written = edge_items(edge, framework, names)[0]
+    rest = residue(link | {PRIVATE: None}, written | {PRIVATE: None})
     return edge._replace(attributes=attributes + rest)
 
 
-def _is_inverted(label: str, normal: Any) -> bool:
-    if normal is not None or not label.endswith("-of"):
-        return isinstance(normal, str) and label == f"{normal}-of"
-    # Slow to import, and no record of the shared tasks needs it.
-    model = import_module("penman.models.amr").model
-    return bool(model.is_role_inverted(f":{label}"))
-
-
-def _merge_categories(edges: list[Edge]) -> tuple[list[Edge], Attributes]:
+def _merge_categories(edges: list[Edge], numbers: list[int]) -> tuple[list[Edge], Attributes]:
     """Make one edge of those with the same ends; return also how they stood, if that is new."""
     merged: dict[Any, list[int]] = {}
-    for place, edge in enumerate(edges):
-        key = (edge.source, edge.target, edge.remote) if not edge.attributes else place
+    for place, (edge, number) in enumerate(zip(edges, numbers, strict=True)):
+        # What only one of several categories says, as a residue, keeps them apart.
+        rest = attribute(edge.attributes, RESIDUE)
+        key = (edge.source, edge.target, edge.remote, number) if rest is None else place
         merged.setdefault(key, []).append(place)
     written = [place for places in merged.values() for place in places]
     result = []

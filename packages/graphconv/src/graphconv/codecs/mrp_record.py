@@ -10,11 +10,12 @@ import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
+from importlib import import_module
 from itertools import count
 from typing import Any, NamedTuple
 
 from graphconv.codecs import mrp_text
-from graphconv.codecs.arborescence import token_to_json
+from graphconv.codecs.arborescence import attributes_to_json, token_to_json
 from graphconv.codecs.mrp_text import PRIVATE
 from graphconv.graph import (
     BILEXICAL,
@@ -24,6 +25,7 @@ from graphconv.graph import (
     Node,
     Token,
     attribute,
+    join_categories,
     split_categories,
 )
 
@@ -75,12 +77,7 @@ def encode(graph: Graph) -> Json:
         frozenset(edge.source for edge in graph.edges),
         incoming_labels(graph.edges),
     )
-    edges = [
-        item
-        for edge in graph.edges
-        if edge.target not in owned
-        for item in edge_items(edge, graph.framework, context.names)
-    ]
+    edges = _edges([edge for edge in graph.edges if edge.target not in owned], context)
     order = [int(place) for place in str(attribute(graph.extras, "edge_order", "")).split()]
     if len(order) == len(edges):
         edges = [edges[place] for place in order]
@@ -119,7 +116,7 @@ def residue(item: Json, written: Json) -> Attributes:
     absent = [key for key in written if key not in item and key != PRIVATE]
     if not changed and not absent:
         return ()
-    return ((RESIDUE, json.dumps([changed, absent], ensure_ascii=False)),)
+    return ((RESIDUE, json.dumps([changed, absent], ensure_ascii=False, sort_keys=True)),)
 
 
 def graph_id(name: JsonId, framework: str) -> str:
@@ -174,7 +171,7 @@ def _metadata(graph: Graph, text: str) -> tuple[Json, list[list[Any]]]:
         if (name, str(value)) in shown:
             shown.discard((name, str(value)))
         elif name in KEYS or name in record:
-            leftover.append([name, value])
+            leftover += attributes_to_json(((name, value),))
         else:
             # PENMAN has made a string of it.
             record[name] = float(value) if name == "version" and _is_float(value) else value
@@ -198,7 +195,7 @@ def _names(graph: Graph, nodes: list[Node]) -> dict[str, JsonId]:
             names[node.id] = changed["id"]
         elif unit:
             names[node.id] = int(unit[1]) - 1
-        elif is_mrp:
+        elif is_mrp and graph.framework != "ucca":
             names[node.id] = int(node.id) if _NUMBER_ID.fullmatch(node.id) else node.id
     used = set(names.values())
     free = (number for number in count() if number not in used)
@@ -270,10 +267,13 @@ def _private(node: Node, context: _Context, properties: list[tuple[str, Any]]) -
         wanted = () if node.id in context.sources else ("pred",)
         attributes = tuple(pair for pair in attributes if pair[0] in wanted)
     if attributes != usual:
-        private["attributes"] = attributes
+        private["attributes"] = attributes_to_json(attributes)
     constants = context.constants.get(node.id, [])
-    written = [[c.label, c.attributes, edge.attributes] for edge, c in constants]
-    if constants and written != [[spell(value), (), ()] for _, value in properties]:
+    written = [
+        [c.label, attributes_to_json(c.attributes), attributes_to_json(edge.attributes)]
+        for edge, c in constants
+    ]
+    if constants and written != [[spell(value), [], []] for _, value in properties]:
         private["constants"] = written
     if node.implicit != (is_unit and is_implicit(node, context.sources, graph.tops)):
         private["implicit"] = node.implicit
@@ -295,12 +295,31 @@ def is_implicit(node: Node, sources: Iterable[str], tops: Iterable[str]) -> bool
     return not node.anchors and node.id not in sources and node.id not in tops
 
 
+def _edges(edges: Iterable[Edge], context: _Context) -> list[Json]:
+    result = []
+    framework = context.graph.framework
+    parallel: Counter[Any] = Counter()
+    for edge in edges:
+        items = edge_items(edge, framework, context.names)
+        result += items
+        if framework != "ucca" or attribute(edge.attributes, RESIDUE) is not None:
+            continue
+        ends = (edge.source, edge.target, edge.remote)
+        if parallel[ends]:
+            # A second edge with the same ends is not another category of the first.
+            for item in items:
+                item[PRIVATE] = {**item.get(PRIVATE, {}), "edge": parallel[ends]}
+        parallel[ends] += 1
+    return result
+
+
 def edge_items(edge: Edge, framework: str, names: Mapping[str, JsonId]) -> list[Json]:
     """Return the objects of an edge: one for each of its categories."""
     source, target = names[edge.source], names[edge.target]
     attributes = [pair for pair in edge.attributes if pair[0] != RESIDUE]
     label, normal = edge.label, None
-    if framework == "amr" and ("inverted", True) in attributes:
+    turned = framework == "amr" and ("inverted", True) in attributes
+    if turned:
         attributes.remove(("inverted", True))
         source, target = target, source
         label, normal = f"{edge.label}-of", edge.label
@@ -317,10 +336,24 @@ def edge_items(edge: Edge, framework: str, names: Mapping[str, JsonId]) -> list[
         if public:
             item["attributes"] = [name for name, _ in public]
             item["values"] = [value for _, value in public]
-    if attributes:
-        items[0][PRIVATE] = {"attributes": attributes}
     items[0] = _with_residue(items[0], edge.attributes)
+    private: Json = {"attributes": attributes_to_json(tuple(attributes))} if attributes else {}
+    if framework == "amr" and is_inverted(label, items[0].get("normal")) != turned:
+        private["inverted"] = turned
+    if framework == "ucca" and join_categories(labels) != label:
+        private["label"] = label
+    if private:
+        items[0][PRIVATE] = private
     return items
+
+
+def is_inverted(label: str, normal: Any) -> bool:
+    """Say whether an edge of AMR is read against its direction, unless its record says otherwise."""
+    if normal is not None or not label.endswith("-of"):
+        return isinstance(normal, str) and label == f"{normal}-of"
+    # Slow to import, and no record of the shared tasks needs it.
+    model = import_module("penman.models.amr").model
+    return bool(model.is_role_inverted(f":{label}"))
 
 
 def _residue_of(attributes: Attributes) -> tuple[Json, list[str]]:

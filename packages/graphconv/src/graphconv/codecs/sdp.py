@@ -19,7 +19,6 @@ file ends in the last token line) and ``tail`` (what follows the tokens).
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache, partial
 from itertools import repeat
@@ -222,14 +221,12 @@ def _columns(block: Block, sentence: _Sentence, numbers: tuple[str, ...]) -> lis
         return [()] * 6
     width = lines[0].count("\t") + 1
     widths = [line.count("\t") + 1 for line in lines]
-    if widths.count(width) != len(lines):
-        width = Counter(widths).most_common(1)[0][0]
+    if widths.count(width) != len(lines) or width < 6:
+        preds = sum(line.split("\t")[5:6] == ["+"] for line in lines)
+        width = max(7 + preds, 6 + preds, key=widths.count)
         wrong = next(i for i, other in enumerate(widths) if other != width)
-        message = f"{width} columns expected, {widths[wrong]} found"
+        message = f"{width} columns separated by tabs expected, {widths[wrong]} found"
         raise _error(message, block, sentence, wrong)
-    if width < 6:
-        message = f"at least 6 columns separated by tabs expected, {width} found"
-        raise _error(message, block, sentence, 0)
     ids, *columns = zip(*[line.split("\t", 6) for line in lines], strict=True)
     if ids != numbers:
         wrong = next(i for i, number in enumerate(numbers) if ids[i] != number)
@@ -254,7 +251,7 @@ def _edges(
     length = len(empty)
     for i, rest in enumerate(rests):
         if rest.endswith(empty):
-            features.append(_features(rest[: len(rest) - length]))
+            features.append(_features(rest[: len(rest) - length] if fixed == 7 else "_"))
             continue
         frame, *cells = rest.split("\t") if fixed == 7 else ["_", *rest.split("\t")]
         features.append(_features(frame))
@@ -298,7 +295,7 @@ def _shared(count: int) -> tuple[tuple[str, ...], tuple[Node, ...], tuple[Node, 
 
 @lru_cache(maxsize=1 << 16)
 def _features(frame: str) -> Attributes:
-    return (("frame", frame),) if frame not in ("_", "") else ()
+    return () if frame == "_" else (("frame", frame),)
 
 
 def _optional(column: tuple[str, ...]) -> Iterable[str | None]:
