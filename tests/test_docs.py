@@ -1,0 +1,96 @@
+"""Every example in README, CONTRIBUTING, docs and package READMEs runs and prints what it says.
+
+Code fences, in the order of the page and in one temporary folder:
+
+* ``console``: lines after ``$`` are run; what follows must be the output (``...`` is anything).
+* ``pycon`` and ``python`` with ``>>>``: a doctest.
+* ``text NAME``: a file of that name for the examples after it.
+
+``<!-- not run: reason -->`` before a fence leaves it out.
+"""
+
+import doctest
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PAGES = sorted(
+    path.relative_to(ROOT)
+    for pattern in ("*.md", "docs/**/*.md", "packages/*/README.md")
+    for path in ROOT.glob(pattern)
+)
+FENCE = re.compile(
+    r"(?P<skip><!-- not run: [^>]+ -->\n)?^```(?P<info>.*)\n(?P<code>(?s:.*?))^```$", re.M
+)
+SHOWN_ONLY = ("", "text", "json", "toml", "xml")
+FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+
+
+def _fences(page: Path) -> Iterator[tuple[str, str]]:
+    for match in FENCE.finditer((ROOT / page).read_text(encoding="utf-8")):
+        if not match["skip"]:
+            yield match["info"].strip(), match["code"]
+
+
+def _commands(code: str) -> Iterator[tuple[str, str]]:
+    """Yield each command of a console fence with its expected output."""
+    for part in re.split(r"^\$ ", code, flags=re.M)[1:]:
+        command, _, output = part.partition("\n")
+        while command.endswith("\\"):
+            more, _, output = output.partition("\n")
+            command = f"{command}\n{more}"
+        yield command, output
+
+
+def _run(command: str, expected: str, folder: Path) -> None:
+    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    done = subprocess.run(
+        ["bash", "-o", "pipefail", "-c", command],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, f"{command}: {done.stderr}"
+    if expected.strip():
+        same = doctest.OutputChecker().check_output(expected, done.stdout, FLAGS)
+        assert same, f"{command} printed\n{done.stdout}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=str)
+def test_examples(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("docs", "packages", "tests", "tools"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    names: dict[str, object] = {}
+    for info, code in _fences(page):
+        language, _, file = info.partition(" ")
+        if language == "console":
+            for command, expected in _commands(code):
+                _run(command, expected, tmp_path)
+        elif language in ("pycon", "python"):
+            test = doctest.DocTestParser().get_doctest(code, names, str(page), str(page), 0)
+            assert test.examples, f"{page}: an example without >>> is not run"
+            runner = doctest.DocTestRunner(optionflags=FLAGS)
+            runner.run(test, clear_globs=False)
+            names.update(test.globs)
+            assert not runner.failures, f"{page}: {code}"
+        elif file:
+            (tmp_path / file).write_text(code, encoding="utf-8")
+        else:
+            assert language in SHOWN_ONLY, f"{page}: who runs {language!r}?"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=str)
+def test_links_lead_somewhere(page: Path) -> None:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", re.sub(r"```(?s:.*?)```", "", text)):
+        if not target.startswith(("http://", "https://")):
+            assert ((ROOT / page).parent / target).exists(), f"{page} links to {target}"
