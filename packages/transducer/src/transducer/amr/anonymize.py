@@ -33,6 +33,8 @@ PLACEHOLDER = "placeholder"
 
 # Of the spans that a pattern finds, at least this share must be in the graph.
 _RELIABLE = 0.3
+# A pattern counts as seen this many times more, as often right as its family.
+_PRIOR = 2
 # Capitals mean nothing before training says so: every sentence starts with one.
 _UNLEARNED = {"shape": 0.0, "run": 0.0}
 _LONGEST = 10
@@ -44,6 +46,8 @@ _DAY = re.compile(r"(0?[1-9]|[12][0-9]|3[01])(?:st|nd|rd|th)?")
 _ISO = re.compile(r"([0-9]{4})-([0-9]{1,2})-([0-9]{1,2})")
 _URL = re.compile(r"(?:https?://|www\.)\S+", re.IGNORECASE)
 _PLACEHOLDER = re.compile(r"([a-z]+)_[0-9]+")
+# After these a capital says as little as at the beginning.
+_BEFORE_CAPITAL = frozenset("\" ' “ ‘ « ( . ? ! : -".split())  # noqa: RUF001
 _NUMERIC_NER = frozenset("DATE TIME PERCENT MONEY QUANTITY ORDINAL CARDINAL O".split())
 
 
@@ -80,8 +84,8 @@ def find_entities(
         return rates.get(span.pattern, rates.get(family, _UNLEARNED.get(family, 1.0)))
 
     spans = [span for span in candidates(tokens, known) if rate(span) >= _RELIABLE]
-    # The longest first; of equally long ones the pattern that is right more often.
-    spans.sort(key=lambda span: (span.start - span.end, -rate(span), span))
+    # The pattern that is right most often first; of equally good ones the longest span.
+    spans.sort(key=lambda span: (-rate(span), span.start - span.end, span))
     taken: set[int] = set()
     chosen = []
     for span in spans:
@@ -204,7 +208,7 @@ def _by_shape(tokens: Sequence[Token]) -> Iterator[Span]:
     for start, token in enumerate(tokens):
         if not marked[start]:
             continue
-        place = "first" if start == 0 else "in"
+        place = "first" if start == 0 or tokens[start - 1].form in _BEFORE_CAPITAL else "in"
         yield _name(start, start + 1, f"shape:{place}:{shape(token.form)}", quoted([token]))
         end = start + 1
         hyphens = 0
@@ -398,11 +402,29 @@ def learn_rates(
         nodes = {node.id: node for node in graph.nodes}
         edges = outgoing(graph)
         present = {_template(node, edges[node.id], nodes) for node in graph.nodes}
-        for span in candidates(tokens, known):
+        spans = list(candidates(tokens, known))
+        right = _outermost([span for span in spans if _sorted(span.template) in present])
+        for span in spans:
             for pattern in (span.pattern, _family(span.pattern)):
                 tries[pattern] += 1
-                hits[pattern] += _sorted(span.template) in present
-    return {pattern: round(hits[pattern] / tries[pattern], 4) for pattern in sorted(tries)}
+                hits[pattern] += span in right
+    rates: dict[str, float] = {}
+    for pattern in sorted(tries):  # a family stands before its patterns
+        prior = rates.get(_family(pattern), 0.0) * _PRIOR
+        weight = _PRIOR if _family(pattern) in rates else 0
+        rates[pattern] = round((hits[pattern] + prior) / (tries[pattern] + weight), 4)
+    return rates
+
+
+def _outermost(spans: Iterable[Span]) -> set[Span]:
+    """Return the spans that are not part of a longer one: the day is not the date."""
+    result: set[Span] = set()
+    start, end = -1, 0  # of the span that reaches furthest so far
+    for span in sorted(spans, key=lambda span: (span.start, -span.end)):
+        if span.end > end or (span.start, span.end) == (start, end):
+            result.add(span)
+            start, end = span.start, span.end
+    return result
 
 
 def placeholder(token: Token) -> str | None:

@@ -16,6 +16,8 @@ _ROUNDS = 5
 _NULL = ""
 # A pair of look-alikes ("destruction", "destroy") starts with this weight instead of 1.
 _ALIKE = 10.0
+# The empty word, which is in every sentence, counts less: it is for what no word explains.
+_EMPTY = 0.1
 _MIN_SHARE = 0.3
 _MIN_COUNT = 3
 _MIN_SHARE_UNLIKE = 0.5
@@ -29,9 +31,6 @@ _INFLECTION = (
     ("xes", ("x",)),
     ("ves", ("f", "fe", "ve")),
     ("oes", ("o", "oe")),
-    ("ss", ("ss",)),
-    ("us", ("us",)),
-    ("is", ("is",)),
     ("s", ("", "e")),
     ("ied", ("y", "ie")),
     ("eed", ("eed", "ee")),
@@ -76,6 +75,30 @@ _DERIVATION = (
     ("th", ("",)),
     ("y", ("", "e")),
 )
+# base: forms. The commonest irregular words, for texts that training data did not cover.
+_IRREGULAR_TABLE = """
+be: am is are was were been; have: has had; do: does did done; go: went gone goes; say: said;
+make: made; take: took taken; come: came; see: saw seen; know: knew known; get: got gotten;
+give: gave given; find: found; think: thought; tell: told; become: became; leave: left; feel: felt;
+bring: brought; begin: began begun; keep: kept; hold: held; write: wrote written; stand: stood;
+hear: heard; mean: meant; meet: met; run: ran; pay: paid; sit: sat; speak: spoke spoken; lead: led;
+grow: grew grown; lose: lost; fall: fell fallen; send: sent; build: built; understand: understood;
+draw: drew drawn; break: broke broken; spend: spent; rise: rose risen; drive: drove driven;
+buy: bought; wear: wore worn; choose: chose chosen; eat: ate eaten; fly: flew flown; sell: sold;
+show: shown; sing: sang sung; sleep: slept; steal: stole stolen; swim: swam swum; teach: taught;
+throw: threw thrown; win: won; catch: caught; fight: fought; forget: forgot forgotten; shoot: shot;
+bind: bound; arise: arose arisen; hide: hid hidden; lie: lay lain; seek: sought; shake: shook shaken;
+man: men; woman: women; child: children; foot: feet; tooth: teeth; mouse: mice; person: people;
+good: better best; bad: worse worst; far: further furthest; not: n't n’t; i: me my mine myself;
+he: him his himself; she: her hers herself; it: its itself; we: us our ours; they: them their theirs
+"""  # noqa: RUF001 - the curly apostrophe is a form
+_IRREGULAR = {
+    form: base.strip()
+    for entry in _IRREGULAR_TABLE.split(";")
+    for base, _, forms in [entry.partition(":")]
+    for form in forms.split()
+}
+_UNINFLECTED = ("ss", "us", "is")
 _VOWELS = frozenset("aeiouy")
 _SHORTEST = 2
 
@@ -86,6 +109,7 @@ def learn_lexicon(pairs: Iterable[tuple[Sequence[str], Sequence[str]]]) -> dict[
     *pairs* are the forms of a sentence and the concepts of its graph. Which form a concept belongs
     to is estimated by expectation maximization (IBM Model 1 with an empty word).
     """
+    # Sorted, so that the result does not depend on hash seeds; the empty word comes first.
     corpus = [(sorted({_NULL, *forms}), sorted(set(concepts))) for forms, concepts in pairs]
     weights: dict[str, dict[str, float]] = defaultdict(dict)
     for forms, concepts in corpus:
@@ -117,6 +141,7 @@ def _expect(
         rows = [(counts[form], weights[form]) for form in forms]
         for concept in concepts:
             shares = [row[concept] for _, row in rows]
+            shares[0] *= _EMPTY
             total = sum(shares)
             for (count, _), share in zip(rows, shares, strict=True):
                 count[concept] += share / total
@@ -147,9 +172,11 @@ def lemmatize(form: str, stems: Collection[str]) -> str:
     Derived words ("activation") go back to a verb or adjective only where that is a known stem.
     """
     word = form.lower()
+    if word in _IRREGULAR:
+        return _IRREGULAR[word]
     if word in stems or not word.isalpha():
         return word
-    inflected = list(_candidates(word, _INFLECTION))
+    inflected = [] if word.endswith(_UNINFLECTED) else list(_candidates(word, _INFLECTION))
     derived = [c for base in (word, *inflected) for c in _candidates(base, _DERIVATION)]
     known = (candidate for candidate in (*inflected, *derived) if candidate in stems)
     return next(known, inflected[0] if inflected else word)
@@ -172,5 +199,5 @@ def _candidates(word: str, endings: Iterable[tuple[str, Sequence[str]]]) -> Iter
 def _wants_e(base: str) -> bool:
     """Guess whether an ending swallowed an e: "lov(e)d", "chang(e)d", but "walked", "opened"."""
     if base.endswith(("at", "iz", "ak", "v", "c", "rg", "ng", "dg", "u", "bl", "tl", "pl")):
-        return not base.endswith(("ing", "ong", "ang", "eat", "oat"))
+        return not base.endswith(("ing", "ong", "eat", "oat"))
     return len(base) == 3 and base[1] in _VOWELS and base[0] not in _VOWELS and base[2] in "kmsz"

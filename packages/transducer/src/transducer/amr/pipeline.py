@@ -94,7 +94,7 @@ def postprocess(
 ) -> Graph:
     """Return the complete AMR for what the model emitted."""
     if options.senses:
-        graph = senses.restore_senses(graph, tables.senses, tables.bare)
+        graph = senses.restore_senses(graph, tables.senses)
     if options.anonymize:
         graph = anonymize.unfold(graph, record.templates)
     graph = recover(graph)
@@ -107,9 +107,7 @@ def postprocess(
     return replace(recover(graph), tokens=record.tokens)
 
 
-def preprocess_graphs(
-    graphs: Iterable[Graph], tables: Tables, options: Options
-) -> Iterator[Graph]:
+def preprocess_graphs(graphs: Iterable[Graph], tables: Tables, options: Options) -> Iterator[Graph]:
     """Preprocess the graphs of a file."""
     for graph in graphs:
         yield preprocess(graph, tables, options)

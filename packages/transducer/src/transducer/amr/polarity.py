@@ -26,7 +26,9 @@ Lemma = Callable[[Token], str]
 """What a token is called in the graph."""
 
 
-def learn_polarity(pairs: Iterable[tuple[Sequence[Token], Graph]], lemma: Lemma) -> dict[str, float]:
+def learn_polarity(
+    pairs: Iterable[tuple[Sequence[Token], Graph]], lemma: Lemma
+) -> dict[str, float]:
     """Return how often each rule is right, for the rules that are right at least half of the time.
 
     A rule is "cue distance" or "prefix-".
@@ -80,9 +82,7 @@ def restore_polarity(
     return replace(graph, nodes=graph.nodes + tuple(nodes), edges=graph.edges + tuple(edges))
 
 
-def _firings(
-    tokens: Sequence[Token], graph: Graph, lemma: Lemma
-) -> Iterable[tuple[str, str]]:
+def _firings(tokens: Sequence[Token], graph: Graph, lemma: Lemma) -> Iterable[tuple[str, str]]:
     """Yield (rule, node) for every word near which some word of the graph stands."""
     by_stem: dict[str, str] = {}
     for node in graph.nodes:

@@ -1,22 +1,28 @@
 """Senses: ``want-01`` becomes ``want`` in training; the most frequent frame comes back afterwards.
 
-A sense is removed only where the table restores exactly that frame, so the round trip is exact.
+Words such as "answer" are both frames and concepts without a sense; whether the node has a core
+argument (``ARG0``, ...) tells them apart, so the table has two keys for a stem: ``answer()`` with
+arguments and ``answer`` without. A sense is removed only where the table restores exactly that
+frame, so the round trip is exact.
 
->>> table = learn_senses({"want-01": 5, "long-03": 2, "long": 4, "go-02": 3, "go-09": 1})
+>>> counts = {("answer-01", True): 5, ("answer", False): 4, ("go-02", True): 3, ("go-09", True): 1}
+>>> table = learn_senses(counts)
 >>> table
-{'go': 'go-02', 'want': 'want-01'}
->>> remove_sense("want-01", table), remove_sense("go-09", table), restore_sense("want", table)
-('want', 'go-09', 'want-01')
+{'answer': 'answer', 'answer()': 'answer-01', 'go()': 'go-02'}
+>>> remove_sense("answer-01", True, table), remove_sense("go-09", True, table)
+('answer', 'go-09')
+>>> restore_sense("answer", True, table), restore_sense("answer", False, table)
+('answer-01', 'answer')
 """
 
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from graphconv.graph import Graph
+from graphconv.graph import Graph, Node
 
 _FRAME = re.compile(r"(.+)-(\d\d+)")
 _CORE = re.compile(r"ARG\d+")
@@ -30,65 +36,82 @@ def stem(concept: str) -> str:
     return match.group(1) if match else concept
 
 
-def learn_senses(counts: Mapping[str, int], frames: Iterable[str] = ()) -> dict[str, str]:
-    """Map each stem to its most frequent frame, unless the stem is also a concept by itself.
+def count_concepts(graphs: Iterable[Graph]) -> Counter[tuple[str, bool]]:
+    """Count (concept, whether it has a core argument)."""
+    counts: Counter[tuple[str, bool]] = Counter()
+    for graph in graphs:
+        predicates = _predicates(graph)
+        for node in graph.nodes:
+            if not node.constant and node.label is not None:
+                counts[node.label, node.id in predicates] += 1
+    return counts
 
-    *frames* is an optional list of frames, such as PropBank's, for stems that were never seen;
-    of several senses the lowest number wins.
+
+def learn_senses(
+    counts: Mapping[tuple[str, bool], int], frames: Iterable[str] = ()
+) -> dict[str, str]:
+    """Map each key to its most frequent frame, or to the stem if that occurs without a sense.
+
+    *frames* is an optional list of frames, such as PropBank's, for what was never seen; of
+    several senses the lowest number wins.
     """
     weights: dict[str, dict[str, float]] = defaultdict(dict)
-    for concept, count in counts.items():
-        weights[stem(concept)][concept] = count
+    for (concept, arguments), count in counts.items():
+        weights[_key(stem(concept), arguments)][concept] = count
     for frame in frames:
         if stem(frame) != frame:
-            weights[stem(frame)].setdefault(frame, _LISTED)
-    return {
-        key: min(row, key=lambda frame: (-row[frame], frame))
-        for key, row in sorted(weights.items())
-        if key not in row
-    }
+            for arguments in (True, False):
+                weights[_key(stem(frame), arguments)].setdefault(frame, _LISTED)
+    table = {}
+    for key, row in sorted(weights.items()):
+        bare = key.removesuffix("()")
+        table[key] = bare if bare in row else min(row, key=lambda frame: (-row[frame], frame))
+    return table
 
 
-def remove_sense(concept: str, table: Mapping[str, str]) -> str:
+def remove_sense(concept: str, arguments: bool, table: Mapping[str, str]) -> str:
     """Remove the sense of a frame if the table restores it."""
     bare = stem(concept)
-    return bare if table.get(bare) == concept else concept
+    return bare if table.get(_key(bare, arguments)) == concept else concept
 
 
-def restore_sense(concept: str, table: Mapping[str, str]) -> str:
-    """Give a stem its most frequent frame."""
-    return table.get(concept, concept)
+def restore_sense(concept: str, arguments: bool, table: Mapping[str, str]) -> str:
+    """Give a stem its most frequent frame; an unknown one with arguments gets sense 01."""
+    for known in (arguments, not arguments):
+        if _key(concept, known) in table:
+            return table[_key(concept, known)]
+    if arguments and concept.replace("-", "").isalpha():  # only frames have core arguments
+        return f"{concept}-01"
+    return concept
 
 
 def remove_senses(graph: Graph, table: Mapping[str, str]) -> Graph:
     """Remove the senses of all concepts that the table restores."""
-    nodes = tuple(
-        node
-        if node.constant or node.label is None
-        else node._replace(label=remove_sense(node.label, table))
-        for node in graph.nodes
-    )
-    return replace(graph, nodes=nodes)
+    predicates = _predicates(graph)
+
+    def changed(node: Node) -> Node:
+        if node.constant or node.label is None:
+            return node
+        return node._replace(label=remove_sense(node.label, node.id in predicates, table))
+
+    return replace(graph, nodes=tuple(map(changed, graph.nodes)))
 
 
-def restore_senses(
-    graph: Graph, table: Mapping[str, str], bare: Collection[str] = frozenset()
-) -> Graph:
-    """Restore the senses of all concepts.
+def restore_senses(graph: Graph, table: Mapping[str, str]) -> Graph:
+    """Restore the senses of all concepts."""
+    predicates = _predicates(graph)
 
-    A stem that is neither in the table nor among the concepts known to be *bare* gets sense 01
-    if it has a core argument: only frames do.
-    """
-    predicates = {edge.source for edge in graph.edges if _CORE.fullmatch(edge.label)}
-    nodes = []
-    for node in graph.nodes:
-        label = node.label
-        if label is not None and not node.constant:
-            label = restore_sense(label, table)
-            unknown = label == node.label and label not in bare and stem(label) == label
-            if unknown and node.id in predicates and label.replace("-", "").isalpha():
-                label = f"{label}-01"
-        nodes.append(node._replace(label=label))
-    return replace(graph, nodes=tuple(nodes))
+    def changed(node: Node) -> Node:
+        if node.constant or node.label is None:
+            return node
+        return node._replace(label=restore_sense(node.label, node.id in predicates, table))
+
+    return replace(graph, nodes=tuple(map(changed, graph.nodes)))
 
 
+def _key(bare: str, arguments: bool) -> str:
+    return f"{bare}()" if arguments else bare
+
+
+def _predicates(graph: Graph) -> set[str]:
+    return {edge.source for edge in graph.edges if _CORE.fullmatch(edge.label)}

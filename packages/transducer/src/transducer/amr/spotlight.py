@@ -76,9 +76,13 @@ class Spotlight:
                 with urllib.request.urlopen(request, timeout=self._timeout) as response:  # noqa: S310
                     return json.load(response)
             except (OSError, ValueError) as error:  # no connection, HTTP error, time-out, no JSON
-                reason = error
+                reason = str(error)
+                if isinstance(error, urllib.error.HTTPError):
+                    error.close()
         self._dead = True
-        _log.warning("Spotlight at %s does not answer (%s): names stay unlinked", self._endpoint, reason)
+        _log.warning(
+            "Spotlight at %s does not answer (%s): names stay unlinked", self._endpoint, reason
+        )
         return None
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from functools import cached_property
@@ -14,7 +13,7 @@ from graphconv.graph import Graph, Token
 from transducer.amr.anonymize import constant_label, learn_names, learn_rates, placeholder
 from transducer.amr.lexicon import learn_lexicon, lemmatize
 from transducer.amr.polarity import learn_polarity
-from transducer.amr.senses import learn_senses, stem
+from transducer.amr.senses import count_concepts, learn_senses, stem
 from transducer.amr.wiki import learn_wiki
 from transducer.annotation import is_punctuation, token_features
 
@@ -26,9 +25,7 @@ class Tables:
     lexicon: Mapping[str, str] = field(default_factory=dict)
     """Lower-cased form -> the concept, without sense, that it most often stands for."""
     senses: Mapping[str, str] = field(default_factory=dict)
-    """Stem -> frame."""
-    bare: frozenset[str] = frozenset()
-    """Concepts that occur without a sense."""
+    """Stem, with "()" if it has arguments -> frame, or stem."""
     names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Name in the text -> name in the graph."""
     rates: Mapping[str, float] = field(default_factory=dict)
@@ -45,23 +42,15 @@ class Tables:
         """Learn from the graphs of a training file, tokens as :func:`prepare_tokens` will see them."""
         corpus = list(graphs)
         pairs = [(graph.tokens, graph) for graph in corpus]
-        counts = Counter(
-            node.label
-            for graph in corpus
-            for node in graph.nodes
-            if not node.constant and node.label is not None
-        )
         known = learn_names(pairs)
         wiki, wiki_rates = learn_wiki(corpus)
         first = cls(
             lexicon=learn_lexicon((_forms(graph), _stems(graph)) for graph in corpus),
-            senses=learn_senses(counts, frames),
-            bare=frozenset(label for label in counts if stem(label) == label),
+            senses=learn_senses(count_concepts(corpus), frames),
         )
         return cls(
             lexicon=first.lexicon,
             senses=first.senses,
-            bare=first.bare,
             names={text: tuple(parts) for text, parts in known.items()},
             rates=learn_rates(pairs, known),
             wiki=wiki,
@@ -71,8 +60,7 @@ class Tables:
 
     def to_json(self) -> str:
         """Return the tables as JSON, the same for the same tables."""
-        values = {**asdict(self), "bare": sorted(self.bare)}
-        return json.dumps(values, ensure_ascii=False, sort_keys=True)
+        return json.dumps(asdict(self), ensure_ascii=False, sort_keys=True)
 
     @classmethod
     def from_json(cls, text: str) -> Tables:
@@ -80,14 +68,14 @@ class Tables:
         values: dict[str, Any] = json.loads(text)
         known = {item.name for item in fields(cls)}
         kept = {name: value for name, value in values.items() if name in known}
-        kept["bare"] = frozenset(kept.get("bare", ()))
         kept["names"] = {key: tuple(parts) for key, parts in kept.get("names", {}).items()}
         return cls(**kept)
 
     @cached_property
     def stems(self) -> frozenset[str]:
         """All concepts of the training data, without senses."""
-        return self.bare | frozenset(self.senses) | frozenset(self.lexicon.values())
+        bare = {key.removesuffix("()") for key in self.senses}
+        return frozenset(bare) | frozenset(self.lexicon.values())
 
 
 def _forms(graph: Graph) -> tuple[str, ...]:

@@ -1,0 +1,478 @@
+import json
+import logging
+import os
+import threading
+from dataclasses import replace
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from urllib.parse import parse_qs
+
+import penman
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graphconv.codecs import Block, amr
+from graphconv.graph import Edge, Graph, Node, Token
+from graphconv.io import read
+from graphconv.testing import graphs
+from transducer.amr import (
+    Options,
+    Spotlight,
+    Tables,
+    copy_constant,
+    copy_lemma,
+    postprocess,
+    postprocess_graphs,
+    prepare_tokens,
+    preprocess,
+    preprocess_graphs,
+    recover,
+    retokenize,
+    tokenize_graph,
+)
+from transducer.amr.anonymize import (
+    anonymize_tokens,
+    find_entities,
+    fold,
+    learn_names,
+    learn_rates,
+    unfold,
+)
+from transducer.amr.lexicon import learn_lexicon, lemmatize
+from transducer.amr.numbers import parse_number, parse_ordinal
+from transducer.amr.polarity import learn_polarity, remove_polarity, restore_polarity
+from transducer.amr.senses import count_concepts, learn_senses, remove_senses, restore_senses
+from transducer.amr.wiki import learn_wiki, remove_wiki, restore_wiki
+
+CORPORA = Path(os.environ.get("ARBORA_CORPORA", Path(__file__).parents[4] / "shared" / "corpora"))
+ALL = Options(anonymize=True, senses=True, wiki=True, polarity=True)
+
+VINKEN = """
+# ::snt Pierre Vinken did not join Acme on May 5 , 2010 .
+(j / join-01 :polarity -
+   :ARG0 (p / person :wiki "Pierre_V" :name (n / name :op1 "Pierre" :op2 "Vinken"))
+   :ARG1 (c / company :wiki - :name (n2 / name :op1 "Acme"))
+   :time (d / date-entity :year 2010 :month 5 :day 5))
+"""
+BOYS = """
+# ::snt The three boys did not sleep .
+(s / sleep-01 :polarity - :ARG0 (b / boy :quant 3))
+"""
+
+
+def parse(text):
+    return tokenize_graph(amr.parse(Block(text.strip(), "x.amr", 1)))
+
+
+def triples(graph):
+    """Return what Smatch compares, with variables kept in place."""
+    labels = {node.id: f"={node.label}" for node in graph.nodes if node.constant}
+    found = [(n.id, "instance", n.label) for n in graph.nodes if not n.constant]
+    found += [(labels.get(e.source, e.source), e.label, labels.get(e.target, e.target)) for e in graph.edges]
+    return sorted(map(str, found)), graph.tops
+
+
+@pytest.fixture(scope="module")
+def training():
+    return [parse(VINKEN), parse(BOYS)] * 3
+
+
+@pytest.fixture(scope="module")
+def tables(training):
+    return Tables.learn(training)
+
+
+def round_trip(graph, tables, options):
+    small = preprocess(graph, tables, options)
+    tokens, record = prepare_tokens(graph.tokens, tables, options)
+    assert tokens == small.tokens
+    return postprocess(small, record, tables, options)
+
+
+def test_everything_off_changes_nothing(training, tables):
+    options = Options(senses=False, wiki=False)
+    for graph in training:
+        assert preprocess(graph, tables, options) == graph
+        assert round_trip(graph, tables, options) == graph
+
+
+def test_all_steps_make_the_graph_small_and_bring_it_back(tables):
+    graph = parse(VINKEN)
+    small = preprocess(graph, tables, ALL)
+    assert [n.label for n in small.nodes] == ["join", "person", "name_1", "company", "name_2", "date_1"]
+    assert triples(round_trip(graph, tables, ALL)) == triples(graph)
+    assert [copy_lemma(token, tables) for token in small.tokens] == [
+        *["name_1"] * 2, "do", "not", "join", "name_2", "on", *["date_1"] * 4, ".",
+    ]  # fmt: skip
+
+
+def test_files_of_graphs(training, tables):
+    small = list(preprocess_graphs(training, tables, ALL))
+    back = list(postprocess_graphs(small, tables, ALL))
+    assert list(map(triples, back)) == list(map(triples, training))
+    assert [graph.tokens for graph in back] == [graph.tokens for graph in training]
+
+
+def test_tables_survive_json(tables):
+    again = Tables.from_json(tables.to_json())
+    assert again == tables
+    assert again.to_json() == tables.to_json()
+    assert Tables.from_json("{}") == Tables()
+
+
+def test_learning_twice_gives_the_same(training, tables):
+    assert Tables.learn(training).to_json() == tables.to_json()
+
+
+# Senses
+
+
+def test_senses_are_removed_only_where_restored_exactly():
+    labels = ["run-01", "run-02", "run-01", "long-03", "long", None]
+    nodes = tuple(Node(f"x{number}", label) for number, label in enumerate(labels))
+    edges = (Edge("x3", "x0", "ARG1"), Edge("x4", "x1", "mod"))
+    constant = Node(":0", "run-01", constant=True)
+    graph = Graph("1", "amr", nodes=(*nodes, constant), edges=edges)
+    table = learn_senses(count_concepts([graph]), ["fly-01", "fly-02", "run-03"])
+    assert table["run"] == "run-01"
+    assert table["fly()"] == "fly-01"
+    small = remove_senses(graph, table)
+    assert [n.label for n in small.nodes] == [
+        "run", "run-02", "run", "long", "long", None, "run-01",
+    ]  # fmt: skip
+    assert restore_senses(small, table) == graph
+
+
+def test_unknown_predicates_get_the_first_sense():
+    graph = Graph(
+        "1", "amr",
+        nodes=(Node("a", "google"), Node("b", "boy"), Node("c", "and")),
+        edges=(Edge("a", "b", "ARG0"), Edge("c", "a", "op1"), Edge("b", "c", "ARG1")),
+    )  # fmt: skip
+    restored = restore_senses(graph, {"boy": "boy"})
+    assert [node.label for node in restored.nodes] == ["google-01", "boy", "and"]
+
+
+# Lexicon
+
+
+def test_lexicon_learns_irregular_and_derived_forms():
+    pairs = [
+        (("he", "went", "home"), ("he", "go", "home")),
+        (("she", "went"), ("she", "go")),
+        (("they", "went", "away"), ("they", "go", "away")),
+        (("we", "went"), ("we", "go")),
+        (("the", "destruction"), ("destroy",)),
+    ]
+    lexicon = learn_lexicon(pairs)
+    assert lexicon["went"] == "go"
+    assert lexicon["destruction"] == "destroy"
+    assert "the" not in lexicon
+
+
+LEMMAS = {
+    "cities": "city", "boxes": "box", "running": "run", "stopped": "stop", "loved": "love",
+    "making": "make", "walked": "walk", "glasses": "glass", "bus": "bus", "was": "be",
+    "this": "this", "wolves": "wolf", "changed": "change", "sing": "sing", "falling": "fall",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("form", "lemma"), LEMMAS.items())
+def test_lemmatizer_without_knowledge(form, lemma):
+    assert lemmatize(form, frozenset()) == lemma
+
+
+DERIVED = {
+    "activation": "activate", "beautifully": "beautiful", "movement": "move", "teacher": "teach",
+    "happiness": "happy", "expressions": "express", "decision": "decide",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("form", "stem"), DERIVED.items())
+def test_lemmatizer_knows_derivation_to_known_stems(form, stem):
+    assert lemmatize(form, {stem}) == stem
+    assert lemmatize(form, frozenset()) != stem
+
+
+def test_copy_lemma_prefers_training_then_annotator_then_rules(tables):
+    assert copy_lemma(Token("boys"), tables) == "boy"
+    assert copy_lemma(Token("Joins", lemma="join"), tables) == "join"
+    assert copy_lemma(Token("Sleeping"), tables) == "sleep"
+    assert copy_lemma(Token("blorps"), tables) == "blorp"
+    assert copy_lemma(Token(""), Tables()) == ""
+
+
+def test_copy_constant():
+    assert copy_constant(Token("2,000")) == "2000"
+    assert copy_constant(Token("three")) == "3"
+    assert copy_constant(Token('a"b')) == '"a\\"b"'
+
+
+# Numbers and entities
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("7,500,000", "7500000"), ("three hundred twenty - five", "325"), ("2.5 million", "2500000"),
+        ("one two", None), ("two thousand ten", "2010"), ("hundred", "100"), ("1,00", None),
+        ("-", None), ("five six", None), ("nineteen", "19"), ("٣", None), ("²", None),
+    ],
+)  # fmt: skip
+def test_numbers(text, value):
+    assert parse_number(text.split()) == value
+
+
+def test_ordinals():
+    assert [parse_ordinal(form) for form in ("Third", "21st", "twentieth", "boy")] == [
+        "3", "21", "20", None,
+    ]  # fmt: skip
+
+
+def entities(text, **kwargs):
+    tokens = tuple(Token(form) for form in text.split())
+    found = find_entities(tokens, kwargs.get("known", {}), kwargs.get("rates", {}))
+    return [(text.split()[span.start : span.end], *span.template) for span in found]
+
+
+def test_values_are_found_without_gold():
+    assert entities("on 5 May 1999 at 20 %") == [
+        (["5", "May", "1999"], "date-entity", (("year", "1999"), ("month", "5"), ("day", "5"))),
+        (["20", "%"], "percentage-entity", (("value", "20"),)),
+    ]
+    assert entities("the fifth of 2012-11-18") == [
+        (["fifth"], "ordinal-entity", (("value", "5"),)),
+        (["2012-11-18"], "date-entity", (("year", "2012"), ("month", "11"), ("day", "18"))),
+    ]
+    assert entities("see www.x.org/a at 12 million") == [
+        (["www.x.org/a"], "url-entity", (("value", '"www.x.org/a"'),)),
+        (["12", "million"], "12000000", None),
+    ]
+    assert entities("three") == [(["three"], "3", None)]
+
+
+def test_unreliable_patterns_are_left_out():
+    assert entities("one boy", rates={"number:one": 0.1}) == []
+    assert entities("one boy", rates={"number": 0.1}) == []
+
+
+def test_names_are_learned_with_their_reliability():
+    graph = parse(
+        '# ::snt IECs and the RT-PCR of Ras .\n(a / and :op1 (c / cell :name (n / name :op1 "IEC"))'
+        ' :op2 (t / thing :name (n2 / name :op1 "RT-PCR")) :op3 (g / gene :name (n3 / name :op1 "Ras")))'
+    )
+    known = learn_names([(graph.tokens, graph)])
+    assert known == {"IECs": ['"IEC"'], "RT - PCR": ['"RT-PCR"'], "Ras": ['"Ras"']}
+    rates = learn_rates([(graph.tokens, graph)], known)
+    assert rates["name:IECs"] == 1.0
+    marked, templates = anonymize_tokens(graph.tokens, known, rates)
+    assert [t.label for t in templates.values()] == ["name"] * 3
+    small = fold(graph, templates)
+    assert len(small.nodes) == len(graph.nodes) - 3
+    assert triples(unfold(small, templates)) == triples(graph)
+    unseen, found = anonymize_tokens(retokenize([Token("of"), Token("KRAS.")]), known, rates)
+    assert found == {}  # "shape:in:XXXX" was never seen, and its family is mostly wrong
+    assert [token.form for token in unseen] == ["of", "KRAS", "."]
+    assert marked != graph.tokens
+
+
+def test_annotated_names():
+    tokens = [Token(f, features=(("ner", "PERSON"),)) for f in ("Anna", "Li", "'s")] + [Token("x")]
+    assert [(span.start, span.end) for span in find_entities(tokens, {}, {})] == [(0, 2)]
+
+
+def test_placeholders_that_the_text_does_not_have():
+    nodes = (Node("a", "name_7"), Node("b", "number_1"), Node("c", "foo_1"))
+    found = unfold(Graph("1", "amr", nodes=nodes), {})
+    assert [node.label for node in found.nodes] == ["thing", "thing", "foo_1"]
+
+
+# Wiki
+
+
+def test_wiki_table_then_linker_then_unlinked(training):
+    table, rates = learn_wiki(training)
+    bare = remove_wiki(training[0])
+    assert not [edge for edge in bare.edges if edge.label == "wiki"]
+    assert triples(restore_wiki(bare, table, rates)) == triples(training[0])
+    linked = restore_wiki(bare, {}, rates, lambda _, name: {"Acme": 'A"c'}.get(name))
+    links = {n.label for e in linked.edges if e.label == "wiki" for n in linked.nodes if n.id == e.target}
+    assert links == {"-", '"A\\"c"'}
+    assert restore_wiki(bare, {}, {"": 0.2}) == bare
+    assert restore_wiki(training[0], table, rates) == training[0]
+
+
+class Handler(BaseHTTPRequestHandler):
+    def do_POST(self):
+        self.server.requests += 1
+        body = parse_qs(self.rfile.read(int(self.headers["Content-Length"])).decode())
+        if self.server.requests <= self.server.failures:
+            self.send_error(503)
+            return
+        answer = {
+            "@text": body["text"][0],
+            "Resources": [
+                {"@URI": "http://dbpedia.org/resource/New_York_City", "@surfaceForm": "New York"},
+                {"@URI": "http://dbpedia.org/resource/Caf%C3%A9", "@surfaceForm": "café"},
+            ],
+        }
+        data = json.dumps(answer).encode()
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(b"<html>" if self.server.garbled else data)
+
+    def log_message(self, *args):
+        pass
+
+
+@pytest.fixture
+def server():
+    made = HTTPServer(("127.0.0.1", 0), Handler)
+    made.requests = made.failures = made.garbled = 0
+    thread = threading.Thread(target=made.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    yield made
+    made.shutdown()
+    thread.join()
+    made.server_close()
+
+
+def endpoint(server):
+    return f"http://127.0.0.1:{server.server_address[1]}/rest/annotate"
+
+
+def test_spotlight_answers_are_cached(server, tmp_path):
+    for _ in range(2):
+        linker = Spotlight(endpoint(server), cache=tmp_path / "cache")
+        assert linker("He saw New York.", "New York") == "New_York_City"
+        assert linker("He saw New York.", "café") == "Café"
+        assert linker("He saw New York.", "Paris") is None
+    assert server.requests == 1
+
+
+def test_spotlight_tries_again(server):
+    server.failures = 2
+    assert Spotlight(endpoint(server), retries=2, pause=0)("x", "New York") == "New_York_City"
+    assert server.requests == 3
+
+
+@pytest.mark.parametrize("kind", ["failing", "garbled", "closed"])
+def test_a_dead_spotlight_warns_once(server, caplog, kind):
+    server.failures = 99 if kind == "failing" else 0
+    server.garbled = kind == "garbled"
+    url = "http://127.0.0.1:9/" if kind == "closed" else endpoint(server)
+    linker = Spotlight(url, retries=1, pause=0, timeout=2)
+    with caplog.at_level(logging.WARNING):
+        assert [linker(text, "New York") for text in ("a", "b", "c")] == [None] * 3
+    assert len(caplog.records) == 1
+    assert server.requests == (0 if kind == "closed" else 2)
+
+
+# Polarity
+
+
+def test_negation_rules_are_learned(training, tables):
+    def lemma(token):
+        return copy_lemma(token, tables)
+
+    rules = learn_polarity([(graph.tokens, graph) for graph in training], lemma)
+    assert rules["not 1"] == 1.0
+    graph = training[1]
+    bare = remove_polarity(graph, graph.tokens, rules, lemma)
+    assert len(bare.edges) == len(graph.edges) - 1
+    assert triples(restore_polarity(bare, graph.tokens, rules, lemma)) == triples(graph)
+    assert restore_polarity(graph, graph.tokens, rules, lemma) == graph
+
+
+# Recovery
+
+
+def written(graph):
+    text = amr.format(replace(graph, metadata=(), tokens=()))
+    return penman.decode(text)
+
+
+def test_recovery_of_hopeless_graphs():
+    hopeless = [
+        Graph("1", "amr"),
+        Graph("2", "amr", nodes=(Node(":0", "-", constant=True),), tops=(":0",)),
+        Graph("3", "amr", nodes=(Node(":0", "-", constant=True),)),
+        Graph("4", "amr", nodes=(Node("a", None), Node("b", '"x (y)'), Node("c", " ")), tops=("zz",)),
+        Graph(
+            "5", "amr",
+            nodes=(Node("a", "a"), Node(":0", "5", constant=True), Node(":1", "", constant=True)),
+            edges=(Edge(":0", ":1", "x y"), Edge("a", "nowhere", "ARG0"), Edge("a", "a", "")),
+        ),
+        Graph(
+            "6", "amr",
+            nodes=(Node("a", "a"), Node("b", "b"), Node(":0", "5", constant=True)),
+            edges=(Edge("a", ":0", "op1"), Edge("b", ":0", "op1"), Edge("a", ":0", "op1")),
+        ),
+    ]  # fmt: skip
+    for graph in hopeless:
+        found = recover(graph)
+        found.validate()
+        assert written(found).top
+        assert recover(found) == found
+
+
+ODD_LABELS = st.text(max_size=4) | st.sampled_from(["boy", '"B"', "-", "name_1", "want-01", "5"])
+
+
+@st.composite
+def emitted(draw):
+    """Whatever a model might emit."""
+    count = draw(st.integers(0, 6))
+    ids = [f"x{number}" for number in range(count)]
+    nodes = tuple(Node(i, draw(st.none() | ODD_LABELS), constant=draw(st.booleans())) for i in ids)
+    ends = st.sampled_from([*ids, "nowhere"])
+    roles = st.sampled_from(["ARG0", "op1", "wiki", "name", "polarity", "", "a b", "consist-of"])
+    edges = tuple(Edge(draw(ends), draw(ends), draw(roles)) for _ in range(draw(st.integers(0, 8))))
+    return Graph("1", "amr", nodes=nodes, edges=edges, tops=tuple(draw(st.lists(ends, max_size=2))))
+
+
+@pytest.mark.property
+@given(emitted())
+def test_law_every_output_is_complete(graph):
+    tables = Tables(senses={"want": "want-01"}, wiki_rates={"": 1.0})
+    found = postprocess(graph, prepare_tokens((), tables, ALL)[1], tables, ALL)
+    found.validate()
+    assert len(found.tops) == 1
+    assert {v for v, _, _ in written(found).instances()}
+    assert recover(found) == found
+
+
+@pytest.mark.property
+@given(st.lists(graphs("amr"), min_size=1, max_size=4))
+def test_law_senses_come_back(found):
+    tables = Tables.learn(found)
+    for graph in found:
+        small = remove_senses(graph, tables.senses)
+        assert restore_senses(small, tables.senses) == graph
+
+
+@pytest.mark.property
+@given(st.lists(graphs("amr"), min_size=1, max_size=4))
+def test_law_folding_is_undone(found):
+    pairs = [(graph.tokens, graph) for graph in found]
+    known = learn_names(pairs)
+    for tokens, graph in pairs:
+        _, templates = anonymize_tokens(tokens, known, learn_rates(pairs, known))
+        assert triples(unfold(fold(graph, templates), templates)) == triples(graph)
+
+
+@pytest.mark.corpora
+@pytest.mark.parametrize("name", ["lpp", "bio"])
+def test_round_trip_of_real_graphs(name):
+    path = CORPORA / "amr" / f"{name}-train.amr"
+    if not path.exists():
+        pytest.skip("no corpora")
+    training = [tokenize_graph(graph) for graph in read(path, format="amr")][:300]
+    tables = Tables.learn(training)
+    senses = Options(senses=True, wiki=False)
+    entities = Options(senses=True, wiki=False, anonymize=True)
+    for graph in training:
+        assert recover(graph) == graph
+        assert triples(round_trip(graph, tables, senses)) == triples(graph)
+        assert triples(round_trip(graph, tables, entities)) == triples(graph)
