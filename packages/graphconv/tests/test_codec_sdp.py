@@ -150,7 +150,7 @@ def test_bad_sentences_name_their_line(lines: str, lineno: int, message: str) ->
 
 
 def test_tokens_without_id_line_are_refused() -> None:
-    with pytest.raises(FormatError, match="a.sdp:6: a sentence without the line #id"):
+    with pytest.raises(FormatError, match=r"^a\.sdp:6: a sentence without the line #id"):
         read(f"{HEADER}#1\n{IT_RAINS}\n{IT_RAINS}\n")
 
 

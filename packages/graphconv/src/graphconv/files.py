@@ -27,7 +27,7 @@ from graphconv.errors import FormatError
 STDIO = "-"
 """The path that means standard input or standard output."""
 
-_CHUNK = 1 << 20
+_CHUNK = 1 << 16
 _HEAD = 1 << 12
 _GZIP = b"\x1f\x8b"
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
@@ -87,9 +87,9 @@ def encoding_of(start: bytes, filename: str) -> str:
     declared = _XML_ENCODING.match(start.removeprefix(codecs.BOM_UTF8))
     name = declared[1].decode("ascii") if declared else "utf-8"
     try:
-        b"".decode(name)
         codecs.getincrementaldecoder(name)
-    except LookupError as error:
+        b" ".decode(name, "replace")  # refuses what is no encoding of text
+    except (LookupError, UnicodeError) as error:
         message = f"unknown encoding {name!r}"
         raise FormatError(message, filename=filename, lineno=1) from error
     return "utf-8-sig" if codecs.lookup(name).name == "utf-8" else name

@@ -78,12 +78,13 @@ def codec(name: str) -> Codec:
 
 def detect(head: str, filename: str | None = None) -> str:
     """Return the format of a file from its first characters."""
-    if not head.strip("\ufeff \t\r\n"):
+    head = head.removeprefix("\ufeff")
+    if not head.strip():
         raise FormatError("the file is empty", filename=filename)
     for name in FORMATS:
         if codec(name).sniff(head):
             return name
-    line = head.lstrip("\ufeff \t\r\n").split("\n", 1)[0]
+    line = head.strip().split("\n", 1)[0]
     raise FormatError(
         "the format is not recognized from the content", filename=filename, lineno=1, text=line
     )
@@ -128,6 +129,8 @@ def read_blocks(
 ) -> tuple[str, Iterator[Block]]:
     """Return the format of a file, and the texts of its graphs for :func:`parse_block`."""
     path = os.fspath(path)
+    if format is not None:
+        codec(format)  # an unknown format is the first thing to say
     if path != files.STDIO and Path(path).is_dir():
         if format not in (None, "ucca"):
             raise FormatError(

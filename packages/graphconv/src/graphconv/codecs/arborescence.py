@@ -129,7 +129,7 @@ def attributes_to_json(attributes: Attributes) -> list[list[Any]]:
 
 def attributes_from_json(item: Any) -> Attributes:
     """Return the pairs of a list of lists."""
-    pairs = [expect(pair, list, "a feature") for pair in expect(item, list, "the features")]
+    pairs = [expect(pair, list, "a feature") for pair in expect(item, list, "the list of features")]
     if any(len(pair) != 2 for pair in pairs):
         raise Malformed("a feature is not a pair")
     try:

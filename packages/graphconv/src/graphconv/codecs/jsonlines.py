@@ -23,7 +23,12 @@ _NAMES = {str: "a string", int: "a whole number", list: "a list", dict: "an obje
 
 
 class Malformed(Exception):  # noqa: N818 - becomes a FormatError as soon as the place is known
-    """A value is not what the format says."""
+    """A value is not what the format says; *row* is its line in the block, where that is known."""
+
+    def __init__(self, message: str, row: int | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.row = row
 
 
 @contextmanager
@@ -32,9 +37,10 @@ def located(block: Block) -> Iterator[None]:
     try:
         yield
     except (Malformed, ConversionError) as error:
-        message = error.message if isinstance(error, ConversionError) else str(error)
+        row = error.row if isinstance(error, Malformed) else None
+        text = block.text.strip() if row is None else block.text.split("\n")[row]
         raise FormatError(
-            message, filename=block.filename, lineno=block.lineno, text=block.text.strip()
+            error.message, filename=block.filename, lineno=block.lineno + (row or 0), text=text
         ) from error
 
 

@@ -348,7 +348,7 @@ def edge_items(edge: Edge, framework: str, names: Mapping[str, JsonId]) -> list[
 
 
 def is_inverted(label: str, normal: Any) -> bool:
-    """Say whether an edge of AMR is read against its direction, unless its record says otherwise."""
+    """Say whether an edge of AMR is read backwards, unless its record says otherwise."""
     if normal is not None or not label.endswith("-of"):
         return isinstance(normal, str) and label == f"{normal}-of"
     # Slow to import, and no record of the shared tasks needs it.

@@ -87,9 +87,9 @@ def parse(block: Block, framework: str | None = None) -> Arborescence:  # noqa: 
             rows_from_relations(sequence),
         )
         check(tree)
-        for given, built in zip(sequence, relations(tree), strict=True):
+        for number, (given, built) in enumerate(zip(sequence, relations(tree), strict=True), 1):
             if given != built:
-                raise Malformed(f"relation {tuple(given)} has a source that is {built.u!r}")
+                raise Malformed(f"the source of relation {number} is {built[:2]}, not {given[:2]}")
         return tree
 
 
@@ -135,25 +135,29 @@ def _paragraphs(lines: Iterable[str], filename: str) -> Iterator[Block]:
 
 def _load_tsv(text: str) -> dict[str, Any]:
     record: dict[str, Any] = {"tokens": [], "relations": []}
-    for line in text.rstrip("\n").split("\n"):
-        cells = line.removesuffix("\r").split("\t")
-        if not line.startswith("#"):
-            if len(cells) != 6:
-                raise Malformed(f"6 columns expected in a relation, {len(cells)} found")
-            values: list[Any] = [_unescape(cell) for cell in cells]
-            for column in (1, 4, 5):
-                values[column] = _number(values[column])
-            record["relations"].append(values)
-            continue
-        key, *values = cells
-        if len(values) != _COLUMNS.get(key):
-            raise Malformed(f"not a comment line of this format: {line!r}")
-        values = [_unescape(value) for value in values]
-        if key == "#token":
-            record["tokens"].append(values)
-        elif record.setdefault(key[1:], values[0]) != values[0]:
-            raise Malformed(f"two values of {key}")
+    for row, line in enumerate(text.rstrip("\n").split("\n")):
+        try:
+            _load_line(record, line.removesuffix("\r").split("\t"))
+        except Malformed as error:
+            raise Malformed(error.message, row) from error
     return record
+
+
+def _load_line(record: dict[str, Any], cells: list[str]) -> None:
+    key = cells[0]
+    if not key.startswith("#"):
+        if len(cells) != 6:
+            raise Malformed(f"6 columns expected in a relation, {len(cells)} found")
+        u, d_u, r, v, d_v, position = [_unescape(cell) for cell in cells]
+        record["relations"].append([u, _number(d_u), r, v, _number(d_v), _number(position)])
+        return
+    values = [_unescape(cell) for cell in cells[1:]]
+    if len(values) != _COLUMNS.get(key):
+        raise Malformed("not a comment line of this format")
+    if key == "#token":
+        record["tokens"].append(values)
+    elif record.setdefault(key[1:], values[0]) != values[0]:
+        raise Malformed(f"two values of {key}")
 
 
 def _escape(value: str | int | None) -> str:

@@ -84,11 +84,9 @@ def blocks(lines: Iterable[str], filename: str) -> Iterator[Block]:
             context = "sdp2015" if "2015" in line else context
         elif line[0] != "#" or _IS_ID.match(line):
             complete = True
-    if pending and not complete:
-        yield pending._replace(text=pending.text + "".join(current))
-    elif current:
-        if pending:
-            yield pending
+    if pending:
+        yield pending if complete else pending._replace(text=pending.text + "".join(current))
+    if complete:
         yield Block("".join(current), filename, start, start == 1, context)
 
 
