@@ -311,8 +311,7 @@ def _parse_tree(block: Block, lines: list[str], start: int, stop: int) -> _Tree:
     penman = load_penman()
     try:
         trees = penman.iterparse([*lines[start:stop], _SENTINEL])
-        tree: _Tree = next(trees).node
-        end = next(trees, None)
+        tree, end = next(trees, None), next(trees, None)
     except RecursionError as exc:
         message = "the brackets are nested deeper than the penman library reads"
         raise _error(message, block, lines, start) from exc
@@ -320,9 +319,11 @@ def _parse_tree(block: Block, lines: list[str], start: int, stop: int) -> _Tree:
         line = start + (exc.lineno or 1) - 1
         message = _UNCLOSED if line >= stop else _MESSAGES.get(exc.message, exc.message)
         raise _error(message, block, lines, min(line, stop - 1)) from exc
-    if end is None or end.node[0] != "end":
-        raise _error("text outside of brackets", block, lines, stop - 1)
-    return tree
+    if tree is None or end is None or end.node[0] != "end":
+        # penman stops in silence at what is neither a comment nor a bracket.
+        raise _error("text outside of brackets", block, lines, stop - 1 if tree else start)
+    node: _Tree = tree.node
+    return node
 
 
 def _error(message: str, block: Block, lines: list[str], line: int) -> FormatError:

@@ -13,7 +13,7 @@ from graphconv.errors import FormatError
 from graphconv.graph import Attributes, Edge, Graph, Node, attribute
 
 # Deeper levels are not indented further: the size of the text stays linear in that of the graph.
-_MAX_INDENT = 100
+_MAX_INDENT = 50
 _INDENT = " " * 6
 
 # What penman's lexer takes as one symbol or string (it has no public name for them).
@@ -68,12 +68,18 @@ def write_graph(graph: Graph) -> str:
         raise _refusal(graph, f"has the top {top!r}, which is not a variable")
     names = _name_variables(graph)
     heads = {node.id: _write_head(graph, node, names) for node in graph.nodes}
-    branches = _arrange(graph, nodes)
-    text = _write_body(graph, top, branches, names, heads)
+    inverted = [_is_written_inverted(graph, edge, nodes) for edge in graph.edges]
+    branches = _branches(graph, inverted)
+    text = _write_body(graph, branches, names, heads)
     if text is None:
-        # The graph has changed since it was read: some node lost its definition.
+        # The graph was not read from PENMAN, or has changed since.
+        _connect(graph, nodes, inverted)
+        branches = _branches(graph, inverted)
+        text = _write_body(graph, branches, names, heads)
+    if text is None:
+        # Some node has lost the place where it was defined.
         loose = {key: [b._replace(mention=False) for b in some] for key, some in branches.items()}
-        text = _write_body(graph, top, loose, names, heads)
+        text = _write_body(graph, loose, names, heads)
     assert text is not None, "every node can be reached from the top"
     return text
 
@@ -128,11 +134,9 @@ def _write_alignment(graph: Graph, attributes: Attributes, name: str) -> str:
     return f"~{value}"
 
 
-def _arrange(graph: Graph, nodes: dict[str, Node]) -> dict[str, list[_Branch]]:
-    """Decide below which of its ends each edge is written."""
-    inverted = [_is_written_inverted(graph, edge, nodes) for edge in graph.edges]
-    _connect(graph, nodes, inverted)
-    branches: dict[str, list[_Branch]] = {node_id: [] for node_id in nodes}
+def _branches(graph: Graph, inverted: list[bool]) -> dict[str, list[_Branch]]:
+    """Return what is written below each node."""
+    branches: dict[str, list[_Branch]] = {node.id: [] for node in graph.nodes}
     for edge, turned in zip(graph.edges, inverted, strict=True):
         above, below = (edge.target, edge.source) if turned else (edge.source, edge.target)
         role = _write_role(edge.label, turned)
@@ -206,12 +210,12 @@ def _write_role(label: str, inverted: bool) -> str | None:
 
 def _write_body(
     graph: Graph,
-    top: str,
     branches: dict[str, list[_Branch]],
     names: dict[str, str],
     heads: dict[str, str],
 ) -> str | None:
-    """Write the graph top down; return None if a node is mentioned but nowhere defined."""
+    """Write the graph top down; return None if a node does not come up or is nowhere defined."""
+    top = graph.tops[0]
     parts = [heads[top]]
     defined = {top}
     stack = [iter(branches[top])]
@@ -229,6 +233,7 @@ def _write_body(
         parts.append(role)
         if constant:
             parts.append(f" {heads[end]}" if heads[end] else "")
+            defined.add(end)
         elif mention or end in defined:
             parts.append(f" {names[end]}{alignment}")
         elif alignment:
@@ -238,4 +243,4 @@ def _write_body(
             defined.add(end)
             stack.append(iter(branches[end]))
             inline = True
-    return "".join(parts) if len(defined) == len(names) else None
+    return "".join(parts) if len(defined) == len(heads) else None
