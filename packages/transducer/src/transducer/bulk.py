@@ -178,11 +178,13 @@ class _Folder:
         return 0
 
 
-def text_of(graph: Graph, format_name: str) -> str:
-    """Return a graph in a file format."""
-    codec = io.codec(format_name)
-    wants_tree = format_name in io.TREE_FORMATS
-    return codec.format(conversion.to_arborescence(graph) if wants_tree else graph)
+def formatter(format_name: str, *, first: bool = True) -> Callable[[Graph], str]:
+    """Return the function that writes graphs; the *first* graph of a file may bring a header."""
+    codec: Any = io.codec(format_name)
+    write = codec.writer() if first and hasattr(codec, "writer") else codec.format
+    if format_name in io.TREE_FORMATS:
+        return lambda graph: write(conversion.to_arborescence(graph))
+    return write  # type: ignore[no-any-return]
 
 
 def write_parses(
@@ -196,6 +198,7 @@ def write_parses(
     """Write all parses to *path*; *parse* gets the number of documents to skip."""
     with _sink(path, format_name, resume=resume) as (sink, done, note):
         count = done
+        text_of = formatter(format_name, first=not done)
         stream = iter(parse(done))
         while group := list(islice(stream, _EVERY)):
             for parsed in group:
@@ -204,7 +207,7 @@ def write_parses(
                     on_problem(parsed)
                     continue
                 try:
-                    text = text_of(parsed.graph, format_name)
+                    text = text_of(parsed.graph)
                 except GraphconvError as error:
                     on_problem(Parse(parsed.document, None, parsed.hypotheses, str(error)))
                     continue

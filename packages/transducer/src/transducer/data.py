@@ -276,6 +276,7 @@ def collate(
 ) -> Batch:
     """Pad items into a batch."""
     width = max(len(item.forms) for item in items)
+    labels = len(vocabularies.labels)
     strings: dict[str, int] = {"": 0}
 
     def intern(labels: Iterable[str]) -> Array:
@@ -296,12 +297,12 @@ def collate(
             for name in ("words", *_FEATURES, "punct", "anonymous")
         },
         source_mask=_mask([len(item.forms) for item in items]),
-        offers=_offers_batch(items, width, len(vocabularies.labels)),
+        offers=_pad_ways([_moved(i.offers, i, width, labels) for i in items], items, width),
         offer_nodes=_pad_ways([item.offer_nodes for item in items], items, width),
         offer_strings=offer_strings,
         node_strings=node_strings,
         **{name: _pad([getattr(item, name) for item in items]) for name in _ROW_COLUMNS},
-        outcomes=_pad([item.outcomes for item in items], IGNORE),
+        outcomes=_pad([_moved(i.outcomes, i, width, labels) for i in items], IGNORE),
         target_mask=_mask([item.steps for item in items]),
         candidates=torch.from_numpy(candidates),
         contextual=None if contextual is None else _pad_vectors(contextual),
@@ -313,17 +314,10 @@ _FEATURES = ("pos", "ner", "dep", "shape")
 _ROW_COLUMNS = ("nodes", "node_pos", "node_tokens", "indices", "heads", "relations")
 
 
-def _offers_batch(items: Sequence[Item], width: int, labels: int) -> Tensor:
-    """Pad the offered outcomes; their places move, since a way's tokens are at way * S."""
-    moved = []
-    for item in items:
-        own = len(item.forms)
-        place = item.offers - labels
-        outcome = np.where(
-            place >= 0, labels + place // max(own, 1) * width + place % max(own, 1), item.offers
-        )
-        moved.append(outcome)
-    return _pad_ways(moved, items, width)
+def _moved(outcomes: Array, item: Item, width: int, labels: int) -> Array:
+    """Return outcomes of an item as those of its batch, where a way's tokens are at way * S."""
+    way, token = np.divmod(outcomes - labels, max(len(item.forms), 1))
+    return np.where(outcomes >= labels, labels + way * width + token, outcomes)
 
 
 def _pad_ways(arrays: Sequence[Array], items: Sequence[Item], width: int) -> Tensor:

@@ -356,8 +356,11 @@ class CharCNN(nn.Module):
         )
 
     def forward(self, strings: Tensor) -> Tensor:  # (U, C) -> (U, channels)
-        embedded = self.embedding(strings).transpose(1, 2)
-        return functional.elu(self.convolution(embedded).amax(dim=2))
+        convolved = self.convolution(self.embedding(strings).transpose(1, 2))
+        # Only windows that touch the string count, so that its padding changes nothing.
+        windows = (strings != PAD).sum(1, keepdim=True) + self.convolution.kernel_size[0] - 1
+        outside = torch.arange(convolved.shape[2], device=strings.device) >= windows
+        return functional.elu(convolved.masked_fill(outside.unsqueeze(1), -torch.inf).amax(dim=2))
 
 
 class MLPAttention(nn.Module):

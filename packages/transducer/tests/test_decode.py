@@ -1,0 +1,205 @@
+"""Greedy and beam search: exact scores, exact search, valid trees whatever the weights."""
+
+from __future__ import annotations
+
+import heapq
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import count
+from typing import Any
+
+import pytest
+import torch
+
+from evaltools.validity import faults
+from graphconv.arborescence import Arborescence, Row
+from transducer.data import Example, collate, number
+from transducer.decode import decode
+from transducer.structure import candidate_heads
+from transducer.tasks import Document, Sentence
+from transducer.vocab import EOS
+
+RANDOM_MODELS = 1000 if os.environ.get("HYPOTHESIS_PROFILE") == "thorough" else 90
+"""Random models per run, over all frameworks; the property session takes a thousand."""
+
+INVALID = {"disconnected", "missing root", "cyclic", "uncovered terminal", "childless unit"}
+
+
+def decoded(small: Any, examples: list[Example], **options: Any) -> Any:
+    items = [number(replace(example, rows=()), small.vocabularies) for example in examples]
+    batch = collate(items, small.vocabularies)
+    return decode(small.model, batch, items, small.rules, **options)
+
+
+@pytest.mark.parametrize("beam", [1, 4])
+def test_decoding_scores_are_teacher_forced_scores(small: Any, beam: int) -> None:
+    found = decoded(small, small.examples, beam=beam)
+    again = [replace(e, rows=hypotheses[0].rows) for e, hypotheses in zip(small.examples, found, strict=True)]
+    items = [number(example, small.vocabularies) for example in again]
+    with torch.no_grad():
+        likelihood = small.model.log_likelihood(collate(items, small.vocabularies))
+    for expected, hypotheses in zip(likelihood.tolist(), found, strict=True):
+        assert hypotheses[0].score == pytest.approx(expected, rel=1e-4, abs=1e-3)
+
+
+@pytest.mark.parametrize("beam", [1, 3])
+def test_batching_changes_no_parse(small: Any, beam: int) -> None:
+    together = decoded(small, small.examples, beam=beam)
+    alone = [decoded(small, [example], beam=beam)[0] for example in small.examples]
+    for left, right in zip(together, alone, strict=True):
+        assert left[0].score == pytest.approx(right[0].score, rel=1e-3, abs=1e-3)
+
+
+def test_hypotheses_are_distinct_and_ordered(small: Any) -> None:
+    for hypotheses in decoded(small, small.examples[:4], beam=5, nbest=5):
+        scores = [h.score for h in hypotheses]
+        assert scores == sorted(scores, reverse=True)
+        assert len({h.rows for h in hypotheses}) == len(hypotheses)
+
+
+def test_a_wide_beam_finds_the_optimum(make_small: Callable[..., Any]) -> None:
+    """Against uniform-cost search, which is exact because log-probabilities only fall."""
+    for seed in range(4):
+        small = make_small("dm", size=3, seed=seed)
+        with torch.no_grad():
+            small.model.ffn_vocab.bias[EOS] += 2.5
+            small.model.ffn_switch.bias[0] += 1.0
+        example = replace(small.examples[0], tokens=small.examples[0].tokens[:2], rows=())
+        best_rows, best = _optimum(small, example)
+        [[found]] = decoded(small, [example], beam=300)
+        assert found.score == pytest.approx(best, rel=1e-4, abs=1e-4)
+        assert found.rows == best_rows
+
+
+def _optimum(small: Any, example: Example) -> tuple[tuple[Row, ...], float]:
+    """Return the most probable tree by expanding partial trees, best first."""
+    order = count()
+    queue: list[tuple[float, int, tuple[Row, ...], bool]] = [(0.0, next(order), (), False)]
+    while True:
+        cost, _, rows, done = heapq.heappop(queue)
+        if done:
+            return rows, -cost
+        if rows:
+            heapq.heappush(queue, (-_score(small, example, rows), next(order), rows, True))
+        for row in _next_rows(small, example, rows):
+            longer = (*rows, row)
+            heapq.heappush(queue, (-_score(small, example, longer, ended=False), next(order), longer, False))
+
+
+def _score(small: Any, example: Example, rows: tuple[Row, ...], *, ended: bool = True) -> float:
+    item = number(replace(example, rows=rows), small.vocabularies)
+    if not ended:
+        item = item._replace(outcomes=item.outcomes.copy())
+    batch = collate([item], small.vocabularies)
+    with torch.no_grad():
+        whole = float(small.model.log_likelihood(batch))
+        if ended:
+            return whole
+        from transducer.model import _node_log_probability
+
+        nodes = _node_log_probability(small.model.teacher_force(batch).nodes, batch, force_copy=False)
+        return whole - float(nodes[0, len(rows)])
+
+
+def _next_rows(small: Any, example: Example, rows: tuple[Row, ...]) -> list[Row]:
+    """Return every row that may follow: the rules of DM, written once more."""
+    new = len(rows) + 1
+    used = {row.anchors[0] for row in rows if row.anchors}
+    nodes = [(t.form, new, (i,)) for i, t in enumerate(example.tokens) if i not in used]
+    if not rows:
+        nodes.append(("<virtual>", 1, ()))
+        allowed = [label for label in nodes if label[0] in small.vocabularies.labels or label[2]]
+        return [Row(label, index, 0, "root", anchors) for label, index, anchors in allowed]
+    nodes += [(r.label, r.index, r.anchors) for n, r in enumerate(rows, 1) if r.index == n and r.anchors]
+    names = [r for r in small.vocabularies.relations.items[3:]]
+    result = []
+    for label, index, anchors in nodes:
+        for head in _heads(small, rows, Row(label, index, 1, "null", anchors)):
+            for name in names:
+                if _fits(rows, rows[head - 1].index, head, index, new, name):
+                    result.append(Row(label, index, head, name, anchors))
+    return result
+
+
+def _heads(small: Any, rows: tuple[Row, ...], row: Row) -> list[int]:
+    return candidate_heads("dm", (*rows, row))[-1]
+
+
+def _fits(rows: tuple[Row, ...], node: int, head: int, index: int, new: int, name: str) -> bool:
+    virtual = not rows[0].anchors
+    links = set()
+    for row in rows[1:]:
+        ends = (rows[row.head - 1].index, row.index)
+        links.add(ends[::-1] if row.relation.endswith("-of") else ends)
+    if name == "null":
+        return head == 1 and index == new
+    if name == "top":
+        return virtual and head == 1 and (node, index) not in links
+    if virtual and head == 1:
+        return False
+    ends = (index, node) if name.endswith("-of") else (node, index)
+    return ends not in links
+
+
+def test_random_models_give_valid_graphs(make_small: Callable[..., Any]) -> None:
+    per_task = RANDOM_MODELS // 3 + 1
+    for name in ("amr", "dm", "ucca"):
+        small = make_small(name, size=8)
+        for seed in range(per_task):
+            small.shake(seed, scale=(0.3, 1.0, 3.0)[seed % 3])
+            example = small.examples[seed % len(small.examples)]
+            [hypotheses] = decoded(small, [example], beam=1 + 2 * (seed % 2), unique_core_roles=seed % 5 == 0)
+            rows = hypotheses[0].rows
+            Arborescence(example.id, name, example.tokens, rows).validate()
+            graph = _graph(small, example, rows)
+            graph.validate()
+            assert not INVALID & set(faults(graph)), (name, seed, faults(graph))
+
+
+def _graph(small: Any, example: Example, rows: tuple[Row, ...]) -> Any:
+    document = small.task.document(example.id, example.tokens)
+    sentence = Sentence(example.id, example, example.tokens, document.sentences[0].record)
+    return small.task.graph(Document(example.id, (sentence,)), [rows])
+
+
+def test_unseen_words_are_copied(make_small: Callable[..., Any]) -> None:
+    small = make_small("amr", size=6)
+    with torch.no_grad():
+        small.model.ffn_switch.bias[1] += 20  # always copy a token
+        small.model.ffn_way.bias[0] += 20  # as a concept
+    example = small.examples[0]
+    offers = tuple((f"unseen{t}", "=1") for t in range(len(example.tokens)))
+    [[found]] = decoded(small, [replace(example, offers=offers)])
+    assert found.rows[0].label.startswith("unseen")
+
+
+def test_unique_core_roles(make_small: Callable[..., Any]) -> None:
+    small = make_small("amr", size=12)
+    repeated = 0
+    for seed in range(60):
+        small.shake(seed, scale=1.0)
+        for unique in (False, True):
+            for hypotheses in decoded(small, small.examples[:4], unique_core_roles=unique):
+                again = _repeats(hypotheses[0].rows)
+                assert not (unique and again)
+                repeated += again
+    assert repeated > 0  # the option has something to forbid
+
+
+def _repeats(rows: tuple[Row, ...]) -> bool:
+    roles = []
+    for row in rows[1:]:
+        role, owner = row.relation, rows[row.head - 1].index
+        if role.endswith("-of"):
+            role, owner = role.removesuffix("-of"), row.index
+        if role.startswith("ARG") and role[3:].isdigit():
+            roles.append((owner, role))
+    return len(roles) != len(set(roles))
+
+
+def test_rows_are_told_as_they_come(small: Any) -> None:
+    told: list[Row] = []
+    [[found]] = decoded(small, small.examples[:1], on_row=lambda _, row: told.append(row))
+    assert len(told) >= 1
+    assert [row.label.rstrip("!") for row in told] == [r.label.rstrip("!") for r in found.rows[: len(told)]]
