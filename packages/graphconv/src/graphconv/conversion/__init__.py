@@ -49,9 +49,6 @@ class Conversion(Protocol):
     def read(self, rows: Sequence[Row], ids: Sequence[str] | None, framework: str) -> Bare:
         """Return the graph that the rows alone describe, with *ids* or fresh ones."""
 
-    def fresh_ids(self, rows: Sequence[Row]) -> list[str]:
-        """Return the ids that a graph made from these rows alone gets."""
-
 
 CONVERSIONS: dict[str, Conversion] = {
     "amr": amr,
@@ -85,7 +82,7 @@ def to_arborescence(
         side: dict[str, Any] = {}
         if not is_plain:
             bare = conversion.read(rows, ids, graph.framework)
-            side = pack(graph, bare, conversion.fresh_ids(rows), ids)
+            side = pack(graph, bare, ids)
     except (IndexError, KeyError):
         graph.validate()  # says what is wrong with it
         raise

@@ -30,7 +30,6 @@ from graphconv.conversion.labels import (
 from graphconv.conversion.side import Bare, Built
 from graphconv.conversion.spanning import (
     NO_EDGE,
-    UNVISITED,
     Arc,
     Arcs,
     empty_arcs,
@@ -68,12 +67,14 @@ def build(graph: Graph, *, unit_labels: bool = True) -> Built:
     arcs = _arcs(graph, number)
     out = arcs.out
     tops = list(dict.fromkeys(number[top] for top in graph.tops))
-    root = tops[0] if len(tops) == 1 else virtual
-    if root == virtual:
-        out[virtual] = [(top, TOP, NO_EDGE) for top in tops]
-    span(root, arcs)
-    if UNVISITED in arcs.parent[:virtual]:
-        _span_rest(graph, number, labels, root, arcs)
+    if len(tops) == 1:
+        root = tops[0]
+    else:
+        root = virtual
+        out[root] = [(top, TOP, NO_EDGE) for top in tops]
+    unvisited = span(root, arcs, virtual + (root == virtual))
+    if unvisited:
+        span_rest(root, *_rest(graph, number, labels), arcs, unvisited)
     _sort(out)
     tree = preorder(root, out, None, labels, [()] * len(labels))
     order = sorted(range(virtual), key=tree.first.__getitem__)
@@ -84,7 +85,7 @@ def read(rows: Sequence[Row], ids: Sequence[str] | None, framework: str) -> Bare
     """Return the graph that the rows alone describe."""
     inverted = _INVERTED if framework == "amr" else ()
     indices = _indices(rows)
-    names = dict(zip(indices, fresh_ids(rows) if ids is None else ids, strict=True))
+    names = dict(zip(indices, _fresh_ids(rows) if ids is None else ids, strict=True))
     nodes = tuple([_node(names[index], rows[index - 1].label) for index in indices])
     edges: list[Edge] = []
     tops: list[str] = []
@@ -99,23 +100,6 @@ def read(rows: Sequence[Row], ids: Sequence[str] | None, framework: str) -> Bare
         elif row_relation == TOP or (row_relation == ROOT_RELATION and index in names):
             tops.append(names[index])
     return Bare(nodes, tuple(edges), tuple(tops))
-
-
-def fresh_ids(rows: Sequence[Row]) -> list[str]:
-    """Return variables as annotators name them: the first letter of the concept, then numbered."""
-    constants = count()
-    used: dict[str, int] = {}
-    ids = []
-    for index in _indices(rows):
-        label = rows[index - 1].label
-        if label.startswith(_CONSTANT):
-            ids.append(f":{next(constants)}")
-            continue
-        letter = label[:1].lower()
-        letter = letter if "a" <= letter <= "z" else "x"
-        used[letter] = used.get(letter, 0) + 1
-        ids.append(letter if used[letter] == 1 else f"{letter}{used[letter]}")
-    return ids
 
 
 def _arcs(graph: Graph, number: dict[str, int]) -> Arcs:
@@ -133,10 +117,10 @@ def _arcs(graph: Graph, number: dict[str, int]) -> Arcs:
     return arcs
 
 
-def _span_rest(
-    graph: Graph, number: dict[str, int], labels: Sequence[str], root: int, arcs: Arcs
-) -> None:
-    """Hang the other parts below *root*, in an order that does not depend on that of the nodes."""
+def _rest(
+    graph: Graph, number: dict[str, int], labels: Sequence[str]
+) -> tuple[list[int], list[int]]:
+    """Return the nodes in an order that does not depend on that of the file, and their degrees."""
     degrees = [0] * len(labels)
     mentioned: list[int] = []
     for edge in graph.edges:
@@ -144,7 +128,7 @@ def _span_rest(
         degrees[ends[0]] += 1
         mentioned.extend(reversed(ends) if _is_inverted(edge) else ends)
     alone = sorted(range(len(graph.nodes)), key=labels.__getitem__)
-    span_rest(root, [*mentioned, *alone], degrees, arcs)
+    return [*mentioned, *alone], degrees
 
 
 def _is_inverted(edge: Edge) -> bool:
@@ -159,6 +143,23 @@ def _sort(arcs: list[list[Arc]]) -> None:
 
 def _sibling_key(arc: Arc) -> tuple[object, int]:
     return natural(arc[1]), arc[2]
+
+
+def _fresh_ids(rows: Sequence[Row]) -> list[str]:
+    """Return variables as annotators name them: the first letter of the concept, then numbered."""
+    constants = count()
+    used: dict[str, int] = {}
+    ids = []
+    for index in _indices(rows):
+        label = rows[index - 1].label
+        if label.startswith(_CONSTANT):
+            ids.append(f":{next(constants)}")
+            continue
+        letter = label[:1].lower()
+        letter = letter if "a" <= letter <= "z" else "x"
+        used[letter] = used.get(letter, 0) + 1
+        ids.append(letter if used[letter] == 1 else f"{letter}{used[letter]}")
+    return ids
 
 
 def _indices(rows: Sequence[Row]) -> list[int]:

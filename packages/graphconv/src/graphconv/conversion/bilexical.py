@@ -31,7 +31,6 @@ from graphconv.conversion.labels import REVERSED, STRUCTURAL, TOP, VIRTUAL, both
 from graphconv.conversion.side import Bare, Built
 from graphconv.conversion.spanning import (
     NO_EDGE,
-    UNVISITED,
     Arc,
     Arcs,
     empty_arcs,
@@ -77,9 +76,10 @@ def build(graph: Graph, *, unit_labels: bool = True) -> Built:
     else:
         root = virtual
         out[root] = [(top, TOP, NO_EDGE) for top in tops]
-    span(root, arcs)
-    if UNVISITED in arcs.parent[:virtual]:
-        span_rest(root, range(virtual), [len(siblings) for siblings in out], arcs)
+    unvisited = span(root, arcs, virtual + (root == virtual))
+    if unvisited:
+        degrees = [len(siblings) for siblings in out]
+        span_rest(root, range(virtual), degrees, arcs, unvisited)
     _sort(out)
     rows, _ = preorder(root, out, arcs.parent, labels, anchors)
     return Built(rows, ids, is_plain)
@@ -107,11 +107,6 @@ def read(rows: Sequence[Row], ids: Sequence[str] | None, framework: str) -> Bare
         tuple([_edge((names[s], names[t], label, False, ())) for t, s, label in arcs]),
         tuple([names[top] for top in sorted(tops)]),
     )
-
-
-def fresh_ids(rows: Sequence[Row]) -> list[str]:
-    """Return the ids of SDP files: the number of the token, from 1."""
-    return [_fresh_id(position) for position in sorted({row[4][0] for row in rows if row[4]})]
 
 
 def _arcs(graph: Graph, number: dict[str, int]) -> tuple[Arcs, bool]:

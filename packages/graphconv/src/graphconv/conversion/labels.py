@@ -51,7 +51,7 @@ VIRTUAL = "<virtual>"
 
 _MARKS = (REVERSED, REMOTE, SECONDARY, TERMINAL)
 _LINKAGE = frozenset({"LA", "LR"})
-_split_digits = re.compile("([0-9]+)").split
+_replace_numbers = re.compile("[0-9]+").sub
 _CACHED = 1 << 16
 
 
@@ -87,18 +87,19 @@ def is_linkage(label: str) -> bool:
 
 
 @lru_cache(_CACHED)
-def natural(text: str) -> tuple[tuple[str | tuple[int, str], ...], str]:
+def natural(text: str) -> str:
     """Return a sort key that compares numbers inside *text* as numbers.
 
     >>> sorted(["op10", "op2", "ARG1", "1.10", "1.9"], key=natural)
     ['1.9', '1.10', 'ARG1', 'op2', 'op10']
     """
-    # Digits stay strings: int() refuses very long ones.
-    parts = (
-        (len(part.lstrip("0")), part.lstrip("0")) if i % 2 else part
-        for i, part in enumerate(_split_digits(text))
-    )
-    return tuple(parts), text
+    # One string is compared faster than a tuple; the text itself tells 1.2 from 1.02.
+    return f"{_replace_numbers(_with_length, text)}\0{text}"
+
+
+def _with_length(number: re.Match[str]) -> str:
+    digits = number[0].lstrip("0")
+    return f"{len(digits):06}{digits}"
 
 
 def _needs_escape(label: str) -> bool:

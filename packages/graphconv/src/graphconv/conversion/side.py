@@ -1,10 +1,10 @@
 """The side record: what a graph says beyond its rows, kept so that it comes back exactly.
 
 The rows alone describe a *bare* graph. The record holds only how the real graph differs from it, so
-that it is small, and empty for a graph made from relations:
+that it is small, and empty for a tree made from relations:
 
 ``ids``
-    The ids of the nodes, where they are not those that a bare graph gets.
+    The ids of the nodes, in the order that the framework's ``build`` says.
 ``node_order``, ``edge_order``
     The numbers of the bare graph's nodes and edges in the order of the real one.
 ``nodes``, ``edges``
@@ -48,9 +48,9 @@ class Bare(NamedTuple):
     tops: tuple[str, ...]
 
 
-def pack(graph: Graph, bare: Bare, fresh_ids: list[str], ids: list[str]) -> dict[str, Any]:
+def pack(graph: Graph, bare: Bare, ids: list[str]) -> dict[str, Any]:
     """Return how the structure of *graph* differs from *bare*, which already has its *ids*."""
-    side: dict[str, Any] = {} if ids == fresh_ids else {"ids": ids}
+    side: dict[str, Any] = {"ids": ids}
     if bare.nodes != graph.nodes:
         numbers = {node.id: i for i, node in enumerate(bare.nodes)}
         order = [numbers[node.id] for node in graph.nodes]

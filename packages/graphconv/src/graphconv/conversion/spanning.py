@@ -51,15 +51,15 @@ def empty_arcs(count: int) -> Arcs:
     return Arcs([[] for _ in range(count)], [[] for _ in range(count)], [UNVISITED] * count)
 
 
-def span(root: int, arcs: Arcs) -> None:
-    """Visit all that is connected with *root*."""
+def span(root: int, arcs: Arcs, unvisited: int) -> int:
+    """Visit all that is connected with *root*, and return how many nodes are still unvisited."""
     out, incoming, parent = arcs
     parent[root] = NO_EDGE
     levels: list[list[int]] = [[root]]
-    _descend(root, levels, 0, arcs)
+    unvisited -= 1 + _descend(root, levels, 0, arcs)
     # Nodes found while a level is processed are all deeper, so that this is breadth-first order.
     for depth, level in enumerate(levels, start=1):
-        if UNVISITED not in parent:
+        if not unvisited:
             break
         for node in level:
             for source, relation, number in incoming[node]:
@@ -70,10 +70,13 @@ def span(root: int, arcs: Arcs) -> None:
                     if depth == len(levels):
                         levels.append([])
                     levels[depth].append(source)
-                    _descend(source, levels, depth, arcs)
+                    unvisited -= 1 + _descend(source, levels, depth, arcs)
+    return unvisited
 
 
-def span_rest(root: int, candidates: Iterable[int], degrees: Sequence[int], arcs: Arcs) -> None:
+def span_rest(
+    root: int, candidates: Iterable[int], degrees: Sequence[int], arcs: Arcs, unvisited: int
+) -> None:
     """Hang every part that is not yet visited below *root*, by ``null``.
 
     The root of a part is its node with the largest degree, of several the first candidate.
@@ -85,7 +88,7 @@ def span_rest(root: int, candidates: Iterable[int], degrees: Sequence[int], arcs
         if arcs.parent[candidate] == UNVISITED:
             part = _component(candidate, arcs)
             top = min(part, key=lambda node: (-degrees[node], rank[node]))
-            span(top, arcs)
+            unvisited = span(top, arcs, unvisited)
             arcs.out[root].append((top, NULL, NO_EDGE))
 
 
@@ -119,14 +122,16 @@ def preorder(
     return Preorder(tuple(rows), first)
 
 
-def _descend(start: int, levels: list[list[int]], depth: int, arcs: Arcs) -> None:
-    """Search depth-first from *start*, and put each node that is found on its level."""
+def _descend(start: int, levels: list[list[int]], depth: int, arcs: Arcs) -> int:
+    """Search depth-first from *start*, put what is found on its level, and count it."""
     out, _, parent = arcs
+    found = 0
     stack = [iter(out[start])]
     while stack:
         for target, _, number in stack[-1]:
             if parent[target] == UNVISITED:
                 parent[target] = number
+                found += 1
                 depth += 1
                 if depth == len(levels):
                     levels.append([])
@@ -136,6 +141,7 @@ def _descend(start: int, levels: list[list[int]], depth: int, arcs: Arcs) -> Non
         else:
             stack.pop()
             depth -= 1
+    return found
 
 
 def _component(start: int, arcs: Arcs) -> list[int]:

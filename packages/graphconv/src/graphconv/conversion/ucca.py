@@ -27,7 +27,9 @@ neither remote nor linkage. All others lead to copies, and their relation says s
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
 
 from graphconv.arborescence import ROOT_RELATION, Row
 from graphconv.conversion.labels import (
@@ -64,6 +66,10 @@ _TERMINAL_NODE: Attributes = (("terminal", True),)
 _WORDS = frozenset({PHRASE, TERMINAL_CHILD})
 _TOPS = frozenset({TOP, ROOT_RELATION})
 _PRIMARY = ("", TERMINAL)
+
+# The constructor of a NamedTuple runs Python code; these do not.
+_node: Callable[[Any], Node] = partial(tuple.__new__, Node)
+_edge: Callable[[Any], Edge] = partial(tuple.__new__, Edge)
 
 _Edge = tuple[int, int, str, bool]
 """Source, target, label, remote."""
@@ -110,9 +116,9 @@ def build(graph: Graph, *, unit_labels: bool = True) -> Built:
     virtual = len(nodes)
     root = tops[0] if len(tops) == 1 else virtual
     _check(graph, edges)
-    rank = _ranks(graph)
-    parent = _primary_edges(edges, rank, root)
     terminal = {i for i, node in enumerate(nodes) if _is_terminal_node(node)}
+    rank = _ranks(graph, terminal)
+    parent = _primary_edges(edges, rank, root)
     children: list[list[_Child]] = [[] for _ in range(virtual + 1)]
     for k, (source, target, label, remote) in enumerate(edges):
         mark = REMOTE if remote else SECONDARY
@@ -148,7 +154,7 @@ def read(rows: Sequence[Row], ids: Sequence[str] | None, framework: str) -> Bare
     """Return the graph that the rows alone describe; its units stand in the order of their ids."""
     del framework
     indices = _indices(rows)
-    names = dict(zip(indices, fresh_ids(rows) if ids is None else ids, strict=True))
+    names = dict(zip(indices, _fresh_ids(rows) if ids is None else ids, strict=True))
     anchors = {index: list(rows[index - 1].anchors) for index in indices}
     primary = dict.fromkeys(indices, "")
     edges: dict[int, list[Edge]] = {index: [] for index in indices}
@@ -169,26 +175,18 @@ def read(rows: Sequence[Row], ids: Sequence[str] | None, framework: str) -> Bare
             if mark in _PRIMARY:
                 primary[index] = row_relation
             if above:
-                edges[above].append(Edge(names[above], names[index], label, mark == REMOTE))
+                edges[above].append(_edge((names[above], names[index], label, mark == REMOTE, ())))
     nodes = []
     order = sorted(indices, key=lambda index: natural(names[index]))
     for index in order:
         label, _, _, _, word = rows[index - 1]
         implicit = not word and label.endswith(_IMPLICIT)
         attributes = _attributes(primary[index], bool(word), edges[index])
-        nodes.append(Node(names[index], None, tuple(anchors[index]), False, implicit, attributes))
+        nodes.append(
+            _node((names[index], None, tuple(anchors[index]), False, implicit, attributes))
+        )
     ordered = [edge for index in order for edge in edges[index]]
     return Bare(tuple(nodes), tuple(ordered), tuple(tops))
-
-
-def fresh_ids(rows: Sequence[Row]) -> list[str]:
-    """Return ids ``1.1``, ``1.2``, ... whose numeric order is the order of siblings."""
-    terminals = {
-        row.index: f"0.{row.anchors[0] + 1}" for row in rows if row.anchors and _is_terminal(row)
-    }
-    indices = _indices(rows)
-    units = sibling_ids(rows, [index for index in indices if index not in terminals])
-    return [terminals.get(index) or units[index] for index in indices]
 
 
 def _check(graph: Graph, edges: Sequence[_Edge]) -> None:
@@ -213,13 +211,14 @@ def _check(graph: Graph, edges: Sequence[_Edge]) -> None:
         )
 
 
-def _ranks(graph: Graph) -> list[int]:
+def _ranks(graph: Graph, terminal: set[int]) -> list[int]:
     """Return the sibling order of the nodes: terminals by position, then units by id."""
     ranks = [0] * len(graph.nodes)
-    by_id = sorted([(natural(node.id), i) for i, node in enumerate(graph.nodes)])
+    by_id = sorted([(natural(node[0]), i) for i, node in enumerate(graph.nodes)])
     for place, (_, i) in enumerate(by_id):
-        node = graph.nodes[i]
-        ranks[i] = _word_rank(graph, node.anchors[0]) if _is_terminal_node(node) else place
+        ranks[i] = place
+    for i in terminal:
+        ranks[i] = _word_rank(graph, graph.nodes[i].anchors[0])
     return ranks
 
 
@@ -261,9 +260,9 @@ def _add_words(
     tokens = graph.tokens
     anchors: list[tuple[int, ...]] = [()] * len(labels)
     for i, node in enumerate(graph.nodes):
-        if not node.anchors:
+        if not node[2]:
             continue
-        positions = sorted(node.anchors)
+        positions = sorted(node[2])
         if positions[0] < 0:
             graph.validate()
         name = TERMINAL_CHILD
@@ -299,6 +298,16 @@ def _attributes(primary: str, is_word: bool, edges: Sequence[Edge]) -> Attribute
     if is_word and (primary == NULL_TERMINAL or primary.endswith(TERMINAL)):
         return _TERMINAL_NODE
     return ()
+
+
+def _fresh_ids(rows: Sequence[Row]) -> list[str]:
+    """Return ids ``1.1``, ``1.2``, ... whose numeric order is the order of siblings."""
+    terminals = {
+        row.index: f"0.{row.anchors[0] + 1}" for row in rows if row.anchors and _is_terminal(row)
+    }
+    indices = _indices(rows)
+    units = sibling_ids(rows, [index for index in indices if index not in terminals])
+    return [terminals.get(index) or units[index] for index in indices]
 
 
 def _indices(rows: Sequence[Row]) -> list[int]:
