@@ -17,9 +17,10 @@ Token, Node and Edge is in their attributes, and only where it differs from the 
   ``x`` for extra, ``c`` for a category, ``n`` for a node, ``e`` for an edge, ``0`` and ``1`` for
   the layers; anything else (comments, unknown elements and layers) as XML.
 * Graph: attributes and extra of the passage are metadata; those of the layers are extras called
-  ``layer0/extra/doc`` and so on. The extra ``categories`` says that edges have category elements,
-  ``ascii`` that other characters are written as references; ``declaration``, ``prolog`` and
-  ``epilog`` stand outside of the root element.
+  ``layer0/extra/doc`` and so on. The extras ``categories`` and ``terminal_categories`` say that
+  edges have a category element even if it is the only one (as in newer files), ``ascii`` that other
+  characters are written as references; ``declaration``, ``prolog`` and ``epilog`` stand outside of
+  the root element.
 * The extra ``format`` is ``ucca-xml``. In a graph that never was a file, and so does not have it,
   types are guessed when it is written.
 
@@ -72,6 +73,7 @@ from graphconv.codecs.ucca_writer import (
     NODE_MARKS,
     TERMINAL,
     TOKEN_MARKS,
+    style_of,
     write_passage,
 )
 from graphconv.codecs.xml_source import XmlSource, parse_xml
@@ -106,14 +108,13 @@ def parse(block: Block, framework: str | None = None) -> Graph:  # noqa: ARG001 
     layers, metadata = _read_root(source, extras)
     if "&#" in block.text and block.text.isascii():
         extras.append(("ascii", True))
-    categories = "<category" in block.text
-    if categories:
-        extras.append(("categories", True))
     terminals = _read_layer(source, layers.get("0"), extras)
     units = _read_layer(source, layers.get("1"), extras)
+    styles = _read_styles(units) if "<category" in block.text else frozenset()
+    extras += [(style, True) for style in sorted(styles)]
     tokens, positions = _read_tokens(source, terminals)
     foreign = _foreign_ids(source.root) if attribute(tuple(extras), "children") else frozenset()
-    nodes, edges = _read_units(source, units, positions, categories, foreign)
+    nodes, edges = _read_units(source, units, positions, styles, foreign)
     return Graph(
         id=source.root.attrib["passageID"],
         framework="ucca",
@@ -294,7 +295,7 @@ def _read_token_id(source: XmlSource, element: Element, last: int) -> tuple[str,
     if not number.isdecimal() or f"0.{int(number)}" != token_id:
         source.fail(f"the id of a terminal must be like 0.1, not {token_id!r}", element)
     if int(number) == last:
-        source.fail(f"node {token_id!r} is defined twice", element, 2)
+        source.fail(f"node {token_id!r} is defined twice", element)
     if int(number) < last:
         source.fail(f"terminal {token_id!r} is not in the order of the ids", element)
     return token_id, int(number)
@@ -304,7 +305,7 @@ def _read_units(
     source: XmlSource,
     elements: list[Element],
     positions: dict[str, int],
-    style: bool,
+    styles: frozenset[str],
     foreign: frozenset[str],
 ) -> tuple[tuple[Node, ...], tuple[Edge, ...]]:
     known = _read_unit_ids(source, elements, positions)
@@ -318,7 +319,7 @@ def _read_units(
         order: list[int] = []
         first = len(edges)
         for item in items:
-            edge = _read_edge(source, own["ID"], item, style)
+            edge = _read_edge(source, own["ID"], item, styles)
             _, target, label, remote, marks = edge
             if target in positions:
                 if label == TERMINAL and not remote and not marks:
@@ -358,16 +359,26 @@ def _read_unit_ids(
     for element in elements:
         unit_id = element.attrib["ID"]
         if unit_id in ids or unit_id in positions:
-            nth = 2 if unit_id in ids else 1
-            source.fail(f"node {unit_id!r} is defined twice", element, nth)
+            source.fail(f"node {unit_id!r} is defined twice", element)
         ids.add(unit_id)
     return ids
 
 
-def _read_edge(source: XmlSource, parent: str, element: Element, style: bool) -> Edge:
+def _read_styles(units: list[Element]) -> frozenset[str]:
+    """Say which edges have a category element even if it is their only one."""
+    found = set()
+    for unit in units:
+        for edge in unit.iterfind("edge"):
+            categories = edge.findall("category")
+            if len(categories) == 1:
+                found.add(style_of((categories[0].get("tag"),)))
+    return frozenset(found)
+
+
+def _read_edge(source: XmlSource, parent: str, element: Element, styles: frozenset[str]) -> Edge:
     own = element.attrib
     kind = own.get("type")
-    if not style and len(own) == 2 and kind is not None and len(element) == 1:
+    if not styles and len(own) == 2 and kind is not None and len(element) == 1:
         # Most edges: nothing but empty attributes in them.
         head = element[0]
         if head.tag == "attributes" and not head.keys() and not len(head) and "toID" in own:
@@ -385,7 +396,8 @@ def _read_edge(source: XmlSource, parent: str, element: Element, style: bool) ->
         pairs += _pairs(own, "edge/", ("toID", "type"))
     if kind != tags[0]:
         pairs.append(("type", kind))
-    if bool(categories) != style:
+    usual = len(tags) > 1 or style_of(tags) in styles
+    if bool(categories) != usual:
         pairs.append(("categories", bool(categories)))
     for number, category in enumerate(categories):
         if len(category):

@@ -18,12 +18,22 @@ CODES = {"attributes": "a", "extra": "x", "category": "c", "node": "n", "edge": 
 
 # Names that mean something else in attributes and features than in the file.
 GRAPH_MARKS = frozenset(
-    {"format", "categories", "children", "ascii", "declaration", "prolog", "epilog"}
+    {
+        "format",
+        "categories",
+        "terminal_categories",
+        "children",
+        "ascii",
+        "declaration",
+        "prolog",
+        "epilog",
+    }
 )
 TOKEN_MARKS = frozenset({"type", "paragraph", "paragraph_position", "pos_name", "children"})
 NODE_MARKS = frozenset({"type", "order", "terminal", "children"})
 EDGE_MARKS = frozenset({"type", "categories", "children"})
 
+_STYLES = ("categories", "terminal_categories")
 _XML_NAMESPACE = "{http://www.w3.org/XML/1998/namespace}"
 _ESCAPES = str.maketrans(
     {
@@ -52,7 +62,8 @@ def write_passage(graph: Graph) -> str:
     kinds = {} if marks.get("format") == FORMAT else _guess_kinds(graph)
     names = _name_units(graph, marks.get("format") != FORMAT)
     token_ids, tokens = _write_tokens(graph, kinds)
-    units = _write_units(graph, token_ids, names, kinds, bool(marks.get("categories")))
+    styles = frozenset(name for name in _STYLES if marks.get(name))
+    units = _write_units(graph, token_ids, names, kinds, styles)
     parts = {
         "0": _write_layer("0", extras.get("layer0", {}), tokens),
         "1": _write_layer("1", extras.get("layer1", {}), units),
@@ -194,13 +205,17 @@ def _write_tokens(graph: Graph, kinds: dict[str, str]) -> tuple[list[str], list[
 
 
 def _write_units(
-    graph: Graph, token_ids: list[str], names: dict[str, str], kinds: dict[str, str], style: bool
+    graph: Graph,
+    token_ids: list[str],
+    names: dict[str, str],
+    kinds: dict[str, str],
+    styles: frozenset[str],
 ) -> list[str]:
     outgoing: dict[str, list[str]] = {node.id: [] for node in graph.nodes}
     names |= {n.id: token_ids[n.anchors[0]] for n in graph.nodes if _is_terminal(n)}
     for edge in graph.edges:
-        outgoing[edge.source].append(_write_edge(edge, names[edge.target], style))
-    head, tail = _plain_edge(TERMINAL, style)
+        outgoing[edge.source].append(_write_edge(edge, names[edge.target], styles))
+    head, tail = _plain_edge(TERMINAL, styles)
     texts = []
     for node in graph.nodes:
         if _is_terminal(node):
@@ -233,9 +248,14 @@ def _merge(anchors: list[str], edges: list[str], order: str) -> list[str]:
     return result + anchors[len(order.split()) :] + edges[done:]
 
 
-def _write_edge(edge: Edge, target: str, style: bool) -> str:
+def style_of(tags: tuple[str | None, ...]) -> str:
+    """Return the extra that says whether an edge with this category has a category element."""
+    return "terminal_categories" if tags == (TERMINAL,) else "categories"
+
+
+def _write_edge(edge: Edge, target: str, styles: frozenset[str]) -> str:
     if not edge.attributes and not edge.remote:
-        head, tail = _plain_edge(edge.label, style)
+        head, tail = _plain_edge(edge.label, styles)
         return f"{head}{target}{tail}"
     groups = _classify(edge.attributes, EDGE_MARKS, "attributes")
     marks = groups.get("", {})
@@ -243,7 +263,7 @@ def _write_edge(edge: Edge, target: str, style: bool) -> str:
         groups.setdefault("attributes", {})["remote"] = "True"
     tags = split_categories(edge.label)
     categories = []
-    if marks.get("categories", style or len(tags) > 1):
+    if marks.get("categories", len(tags) > 1 or style_of(tags) in styles):
         said: list[dict[str, Any]] = [{"tag": tag} for tag in tags]
         for name, value in groups.get("category", {}).items():
             number, _, rest = name.partition("/")
@@ -256,10 +276,10 @@ def _write_edge(edge: Edge, target: str, style: bool) -> str:
 
 
 @lru_cache(maxsize=1024)
-def _plain_edge(label: str, style: bool) -> tuple[str, str]:
+def _plain_edge(label: str, styles: frozenset[str]) -> tuple[str, str]:
     """Return what stands before and after the target's id in an edge that says nothing more."""
     tags = split_categories(label)
-    categories = tags if style or len(tags) > 1 else ()
+    categories = tags if len(tags) > 1 or style_of(tags) in styles else ()
     inner = "".join([f'        <category tag="{_quote(tag)}" />\n' for tag in categories])
     kind = f'" type="{_quote(tags[0])}">\n'
     return '      <edge toID="', f"{kind}        <attributes />\n{inner}      </edge>\n"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 from xml.parsers import expat
@@ -28,23 +28,20 @@ class XmlSource(NamedTuple):
     around: tuple[tuple[str, str], ...]
     """What there is of ``declaration``, ``prolog`` and ``epilog``, in this order."""
 
-    def line(self, element: Element, nth: int = 1) -> int:
-        """Return the line of *element*, the *nth* one with its tag and attributes, or 1."""
-        lines = []
-
-        def enter(tag: str, attributes: dict[str, str]) -> None:
-            if tag == element.tag and attributes == element.attrib:
-                lines.append(parser.CurrentLineNumber)
-
+    def line(self, element: Element) -> int:
+        """Return the line of *element*; the tree does not know it, so the text is read again."""
+        lines: list[int] = []
+        content, skipped = _skip_space(self.text)
         parser = expat.ParserCreate()
-        parser.StartElementHandler = enter
-        parser.Parse(_skip_space(self.text)[0], True)
-        return lines[nth - 1] + _skip_space(self.text)[1] if len(lines) >= nth else 1
+        parser.StartElementHandler = lambda *_: lines.append(parser.CurrentLineNumber)
+        parser.Parse(content, True)
+        elements = filter(_is_element, self.root.iter())
+        found = (line for line, each in zip(lines, elements, strict=True) if each is element)
+        return skipped + next(found)
 
-    def fail(self, message: str, element: Element | None = None, nth: int = 1) -> NoReturn:
+    def fail(self, message: str, element: Element) -> NoReturn:
         """Raise FormatError at the line of *element*."""
-        line = 1 if element is None else self.line(element, nth)
-        raise FormatError(message, filename=self.filename, lineno=line)
+        raise FormatError(message, filename=self.filename, lineno=self.line(element))
 
     def quote(self, element: Element) -> str:
         """Return *element* as XML, without what follows it."""
@@ -71,11 +68,9 @@ def parse_xml(text: str, filename: str) -> XmlSource:
         line = text.count("\n", 0, exc.start) + skipped + 1
         raise FormatError("this is not UTF-8 text", filename=filename, lineno=line) from exc
     except (ElementTree.ParseError, expat.ExpatError) as exc:
-        # ParseError and ExpatError have the same attributes.
-        what = expat.ErrorString(exc.code)
-        line = getattr(exc, "lineno", 1) + skipped
-        message = f"this is not well-formed XML, {what}"
-        raise FormatError(message, filename=filename, lineno=line) from exc
+        line = exc.position[0] if isinstance(exc, ElementTree.ParseError) else exc.lineno
+        message = f"this is not well-formed XML, {expat.ErrorString(exc.code)}"
+        raise FormatError(message, filename=filename, lineno=line + skipped) from exc
     source = XmlSource(root, text, filename, around)
     if _has_text(content):
         for element, piece in _texts(root):
@@ -92,11 +87,15 @@ def _skip_space(text: str) -> tuple[str, int]:
 
 def _texts(root: Element) -> Iterator[tuple[Element, str | None]]:
     """Yield all text between elements, with an element near it."""
-    for element in root.iter():
-        if isinstance(element.tag, str):
-            yield element, element.text
-            for child in element:
-                yield element, child.tail
+    for element in filter(_is_element, root.iter()):
+        yield element, element.text
+        for child in element:
+            yield element, child.tail
+
+
+def _is_element(element: Any) -> bool:
+    """Tell elements from comments and instructions, whose tag is a function."""
+    return isinstance(element.tag, str)
 
 
 def _read_around(text: str, filename: str, skipped: int) -> tuple[tuple[str, str], ...]:
