@@ -36,8 +36,9 @@ HELDOUT = (
 # Of ten test sentences, so many join such a pair.
 HELDOUT_SHARE = 3
 
-# A UCCA file in XML holds one passage; arborescences keep all of it in one small file.
-_FORMATS = {"amr": "amr", "dm": "sdp", "ucca": "arborescence"}
+# A UCCA file in XML holds one passage; relation sequences say all of it in one small file.
+_FORMATS = {"amr": "amr", "dm": "sdp", "ucca": "relations"}
+_SUFFIXES = {"amr": "amr", "dm": "dm.sdp", "ucca": "ucca.jsonl"}
 
 
 def main() -> None:
@@ -47,7 +48,7 @@ def main() -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for name, examples in corpus().items():
         for framework, file_format in _FORMATS.items():
-            path = folder / f"{name}.{framework}.gz"
+            path = folder / f"{name}.{_SUFFIXES[framework]}.gz"
             write((example[framework] for example in examples), path, format=file_format)
 
 

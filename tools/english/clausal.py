@@ -288,7 +288,7 @@ def clausal(choice: Choice, mood: Mood, subject: Phrase | None) -> Clause:
     if kind == "telling":
         complement(clause, person(choice, subject=False, owner=subject), "ARG2", verb.roles[1])
     inner = _finite(choice)
-    if kind == "telling" or choice.chance(0.7):
+    if kind == "telling" or choice.chance(0.85):
         that = Word("that", "that", "IN")
         inner.front.insert(0, that)
         inner.scene.add("F", leaf(that))

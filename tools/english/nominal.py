@@ -135,7 +135,7 @@ def quantity(choice: Choice, builder: _Builder) -> None:
     form = choice.one(tuple(NUMBERS))
     number = Word(form, form, "CD", "card")
     number.link("ARG1", builder.head)
-    bound = choice.weighted({"exact": 8, "more than": 1, "at least": 1})
+    bound = choice.weighted({"exact": 4, "more than": 1, "at least": 1})
     if bound == "exact":
         builder.concept.add("quant", str(NUMBERS[form]))
         builder.add([number], leaf(number))

@@ -94,7 +94,7 @@ def _transfer(graph: Graph, sentence: Graph) -> Graph:
 
 def _align(graph: Graph, sentence: Graph) -> dict[int, int]:
     """Map token positions of *graph* to those of *sentence*."""
-    matcher = SequenceMatcher(None, _classes(graph), _classes(sentence), autojunk=False)
+    matcher = SequenceMatcher(None, _forms(graph), _forms(sentence), autojunk=False)
     return {
         start + i: start_other + i
         for _, start, end, start_other, end_other in matcher.get_opcodes()

@@ -4,12 +4,13 @@ A small grammar of English wrote it (``tools/sample_grammar.py``); docs/sample-c
 it.
 
 >>> path("dm", "test").name
-'test.dm.gz'
+'test.dm.sdp.gz'
 """
 
 from pathlib import Path
 
-FRAMEWORKS = ("amr", "dm", "ucca")
+_SUFFIXES = {"amr": "amr", "dm": "dm.sdp", "ucca": "ucca.jsonl"}
+FRAMEWORKS = tuple(_SUFFIXES)
 PARTS = ("train", "dev", "test")
 
 
@@ -17,4 +18,4 @@ def path(framework: str, part: str) -> Path:
     """Return the file of one part of the corpus, for :func:`graphconv.read`."""
     if framework not in FRAMEWORKS or part not in PARTS:
         raise ValueError(f"the sample corpus has no {part!r} part for {framework!r}")
-    return Path(__file__).parent / f"{part}.{framework}.gz"
+    return Path(__file__).parent / f"{part}.{_SUFFIXES[framework]}.gz"
