@@ -3,8 +3,9 @@
     python tools/measure_tokenizer.py FILE_OR_FOLDER...
 
 The treebank's tokens are written as ordinary text (no space before a comma, ...), cut again, and
-the spans compared over the characters that are not white space. Prints per file: tokens, precision,
-recall and F1 of token spans, the share of sentences cut exactly, and, with ``--errors``, what differs most.
+the spans compared over the characters that are not white space. Prints per file: tokens,
+precision, recall and F1 of token spans, the share of sentences cut exactly, and, with
+``--errors``, what differs most.
 """
 
 from __future__ import annotations

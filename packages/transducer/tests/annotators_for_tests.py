@@ -1,12 +1,14 @@
 """Annotators that tests load by name."""
 
+from typing import Any
+
 
 class Upper:
     name = "upper"
 
-    def annotate(self, sentences):
+    def annotate(self, sentences: Any) -> Any:
         return [tuple(t._replace(pos=t.form.upper()) for t in tokens) for tokens in sentences]
 
 
-def nothing():
+def nothing() -> int:
     return 5

@@ -2,9 +2,11 @@ import json
 import logging
 import os
 import threading
+from collections.abc import Iterator
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qs
 
 import penman
@@ -61,74 +63,84 @@ BOYS = """
 """
 
 
-def parse(text):
+def parse(text: str) -> Graph:
     return tokenize_graph(amr.parse(Block(text.strip(), "x.amr", 1)))
 
 
-def triples(graph):
+def triples(graph: Graph) -> Any:
     """Return what Smatch compares, with variables kept in place."""
     labels = {node.id: f"={node.label}" for node in graph.nodes if node.constant}
     found = [(n.id, "instance", n.label) for n in graph.nodes if not n.constant]
-    found += [(labels.get(e.source, e.source), e.label, labels.get(e.target, e.target)) for e in graph.edges]
+    found += [
+        (labels.get(e.source, e.source), e.label, labels.get(e.target, e.target))
+        for e in graph.edges
+    ]
     return sorted(map(str, found)), graph.tops
 
 
 @pytest.fixture(scope="module")
-def training():
+def training() -> list[Graph]:
     return [parse(VINKEN), parse(BOYS)] * 3
 
 
 @pytest.fixture(scope="module")
-def tables(training):
+def tables(training: list[Graph]) -> Tables:
     return Tables.learn(training)
 
 
-def round_trip(graph, tables, options):
+def round_trip(graph: Graph, tables: Tables, options: Options) -> Graph:
     small = preprocess(graph, tables, options)
     tokens, record = prepare_tokens(graph.tokens, tables, options)
     assert tokens == small.tokens
     return postprocess(small, record, tables, options)
 
 
-def test_everything_off_changes_nothing(training, tables):
+def test_everything_off_changes_nothing(training: list[Graph], tables: Tables) -> None:
     options = Options(senses=False, wiki=False)
     for graph in training:
         assert preprocess(graph, tables, options) == graph
         assert round_trip(graph, tables, options) == graph
 
 
-def test_all_steps_make_the_graph_small_and_bring_it_back(tables):
+def test_all_steps_make_the_graph_small_and_bring_it_back(tables: Tables) -> None:
     graph = parse(VINKEN)
     small = preprocess(graph, tables, ALL)
-    assert [n.label for n in small.nodes] == ["join", "person", "name_1", "company", "name_2", "date_1"]
+    assert [n.label for n in small.nodes] == [
+        "join",
+        "person",
+        "name_1",
+        "company",
+        "name_2",
+        "date_1",
+    ]
     assert triples(round_trip(graph, tables, ALL)) == triples(graph)
     assert [copy_lemma(token, tables) for token in small.tokens] == [
         *["name_1"] * 2, "do", "not", "join", "name_2", "on", *["date_1"] * 4, ".",
     ]  # fmt: skip
 
 
-def test_files_of_graphs(training, tables):
+def test_files_of_graphs(training: list[Graph], tables: Tables) -> None:
     small = list(preprocess_graphs(training, tables, ALL))
     back = list(postprocess_graphs(small, tables, ALL))
     assert list(map(triples, back)) == list(map(triples, training))
     assert [graph.tokens for graph in back] == [graph.tokens for graph in training]
 
 
-def test_tables_survive_json(tables):
+def test_tables_survive_json(tables: Tables) -> None:
     again = Tables.from_json(tables.to_json())
     assert again == tables
     assert again.to_json() == tables.to_json()
     assert Tables.from_json("{}") == Tables()
 
 
-def test_learning_twice_gives_the_same(training, tables):
+def test_learning_twice_gives_the_same(training: list[Graph], tables: Tables) -> None:
     assert Tables.learn(training).to_json() == tables.to_json()
 
 
 # Senses
 
 
-def test_senses_are_removed_only_where_restored_exactly():
+def test_senses_are_removed_only_where_restored_exactly() -> None:
     labels = ["run-01", "run-02", "run-01", "long-03", "long", None]
     nodes = tuple(Node(f"x{number}", label) for number, label in enumerate(labels))
     edges = (Edge("x3", "x0", "ARG1"), Edge("x4", "x1", "mod"))
@@ -144,7 +156,7 @@ def test_senses_are_removed_only_where_restored_exactly():
     assert restore_senses(small, table) == graph
 
 
-def test_unknown_predicates_get_the_first_sense():
+def test_unknown_predicates_get_the_first_sense() -> None:
     graph = Graph(
         "1", "amr",
         nodes=(Node("a", "google"), Node("b", "boy"), Node("c", "and")),
@@ -157,7 +169,7 @@ def test_unknown_predicates_get_the_first_sense():
 # Lexicon
 
 
-def test_lexicon_learns_irregular_and_derived_forms():
+def test_lexicon_learns_irregular_and_derived_forms() -> None:
     pairs = [
         (("he", "went", "home"), ("he", "go", "home")),
         (("she", "went"), ("she", "go")),
@@ -179,7 +191,7 @@ LEMMAS = {
 
 
 @pytest.mark.parametrize(("form", "lemma"), LEMMAS.items())
-def test_lemmatizer_without_knowledge(form, lemma):
+def test_lemmatizer_without_knowledge(form: str, lemma: str) -> None:
     assert lemmatize(form, frozenset()) == lemma
 
 
@@ -190,12 +202,12 @@ DERIVED = {
 
 
 @pytest.mark.parametrize(("form", "stem"), DERIVED.items())
-def test_lemmatizer_knows_derivation_to_known_stems(form, stem):
+def test_lemmatizer_knows_derivation_to_known_stems(form: str, stem: str) -> None:
     assert lemmatize(form, {stem}) == stem
     assert lemmatize(form, frozenset()) != stem
 
 
-def test_copy_lemma_prefers_training_then_annotator_then_rules(tables):
+def test_copy_lemma_prefers_training_then_annotator_then_rules(tables: Tables) -> None:
     assert copy_lemma(Token("boys"), tables) == "boy"
     assert copy_lemma(Token("Joins", lemma="join"), tables) == "join"
     assert copy_lemma(Token("Sleeping"), tables) == "sleep"
@@ -203,7 +215,7 @@ def test_copy_lemma_prefers_training_then_annotator_then_rules(tables):
     assert copy_lemma(Token(""), Tables()) == ""
 
 
-def test_copy_constant():
+def test_copy_constant() -> None:
     assert copy_constant(Token("2,000")) == "2000"
     assert copy_constant(Token("three")) == "3"
     assert copy_constant(Token('a"b')) == '"a\\"b"'
@@ -215,28 +227,29 @@ def test_copy_constant():
 @pytest.mark.parametrize(
     ("text", "value"),
     [
-        ("7,500,000", "7500000"), ("three hundred twenty - five", "325"), ("2.5 million", "2500000"),
+        ("7,500,000", "7500000"), ("three hundred twenty - five", "325"),
+        ("2.5 million", "2500000"),
         ("one two", None), ("two thousand ten", "2010"), ("hundred", "100"), ("1,00", None),
         ("-", None), ("five six", None), ("nineteen", "19"), ("٣", None), ("²", None),
     ],
 )  # fmt: skip
-def test_numbers(text, value):
+def test_numbers(text: str, value: str | None) -> None:
     assert parse_number(text.split()) == value
 
 
-def test_ordinals():
+def test_ordinals() -> None:
     assert [parse_ordinal(form) for form in ("Third", "21st", "twentieth", "boy")] == [
         "3", "21", "20", None,
     ]  # fmt: skip
 
 
-def entities(text, **kwargs):
+def entities(text: str, **kwargs: Any) -> list[Any]:
     tokens = tuple(Token(form) for form in text.split())
     found = find_entities(tokens, kwargs.get("known", {}), kwargs.get("rates", {}))
     return [(text.split()[span.start : span.end], *span.template) for span in found]
 
 
-def test_values_are_found_without_gold():
+def test_values_are_found_without_gold() -> None:
     assert entities("on 5 May 1999 at 20 %") == [
         (["5", "May", "1999"], "date-entity", (("year", "1999"), ("month", "5"), ("day", "5"))),
         (["20", "%"], "percentage-entity", (("value", "20"),)),
@@ -252,15 +265,16 @@ def test_values_are_found_without_gold():
     assert entities("three") == [(["three"], "3", None)]
 
 
-def test_unreliable_patterns_are_left_out():
+def test_unreliable_patterns_are_left_out() -> None:
     assert entities("one boy", rates={"number:one": 0.1}) == []
     assert entities("one boy", rates={"number": 0.1}) == []
 
 
-def test_names_are_learned_with_their_reliability():
+def test_names_are_learned_with_their_reliability() -> None:
     graph = parse(
         '# ::snt IECs and the RT-PCR of Ras .\n(a / and :op1 (c / cell :name (n / name :op1 "IEC"))'
-        ' :op2 (t / thing :name (n2 / name :op1 "RT-PCR")) :op3 (g / gene :name (n3 / name :op1 "Ras")))'
+        ' :op2 (t / thing :name (n2 / name :op1 "RT-PCR"))'
+        ' :op3 (g / gene :name (n3 / name :op1 "Ras")))'
     )
     known = learn_names([(graph.tokens, graph)])
     assert known == {"IECs": ['"IEC"'], "RT - PCR": ['"RT-PCR"'], "Ras": ['"Ras"']}
@@ -277,12 +291,12 @@ def test_names_are_learned_with_their_reliability():
     assert marked != graph.tokens
 
 
-def test_annotated_names():
+def test_annotated_names() -> None:
     tokens = [Token(f, features=(("ner", "PERSON"),)) for f in ("Anna", "Li", "'s")] + [Token("x")]
     assert [(span.start, span.end) for span in find_entities(tokens, {}, {})] == [(0, 2)]
 
 
-def test_placeholders_that_the_text_does_not_have():
+def test_placeholders_that_the_text_does_not_have() -> None:
     nodes = (Node("a", "name_7"), Node("b", "number_1"), Node("c", "foo_1"))
     found = unfold(Graph("1", "amr", nodes=nodes), {})
     assert [node.label for node in found.nodes] == ["thing", "thing", "foo_1"]
@@ -291,20 +305,29 @@ def test_placeholders_that_the_text_does_not_have():
 # Wiki
 
 
-def test_wiki_table_then_linker_then_unlinked(training):
+def test_wiki_table_then_linker_then_unlinked(training: list[Graph]) -> None:
     table, rates = learn_wiki(training)
     bare = remove_wiki(training[0])
     assert not [edge for edge in bare.edges if edge.label == "wiki"]
     assert triples(restore_wiki(bare, table, rates)) == triples(training[0])
     linked = restore_wiki(bare, {}, rates, lambda _, name: {"Acme": 'A"c'}.get(name))
-    links = {n.label for e in linked.edges if e.label == "wiki" for n in linked.nodes if n.id == e.target}
+    links = {
+        n.label for e in linked.edges if e.label == "wiki" for n in linked.nodes if n.id == e.target
+    }
     assert links == {"-", '"A\\"c"'}
     assert restore_wiki(bare, {}, {"": 0.2}) == bare
     assert restore_wiki(training[0], table, rates) == training[0]
 
 
+class Server(HTTPServer):
+    requests = failures = 0
+    garbled = False
+
+
 class Handler(BaseHTTPRequestHandler):
-    def do_POST(self):
+    server: Server
+
+    def do_POST(self) -> None:
         self.server.requests += 1
         body = parse_qs(self.rfile.read(int(self.headers["Content-Length"])).decode())
         if self.server.requests <= self.server.failures:
@@ -322,14 +345,13 @@ class Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(b"<html>" if self.server.garbled else data)
 
-    def log_message(self, *args):
+    def log_message(self, *args: object) -> None:
         pass
 
 
 @pytest.fixture
-def server():
-    made = HTTPServer(("127.0.0.1", 0), Handler)
-    made.requests = made.failures = made.garbled = 0
+def server() -> Iterator[Any]:
+    made = Server(("127.0.0.1", 0), Handler)
     thread = threading.Thread(target=made.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     yield made
@@ -338,11 +360,11 @@ def server():
     made.server_close()
 
 
-def endpoint(server):
+def endpoint(server: Any) -> str:
     return f"http://127.0.0.1:{server.server_address[1]}/rest/annotate"
 
 
-def test_spotlight_answers_are_cached(server, tmp_path):
+def test_spotlight_answers_are_cached(server: Any, tmp_path: Path) -> None:
     for _ in range(2):
         linker = Spotlight(endpoint(server), cache=tmp_path / "cache")
         assert linker("He saw New York.", "New York") == "New_York_City"
@@ -351,14 +373,16 @@ def test_spotlight_answers_are_cached(server, tmp_path):
     assert server.requests == 1
 
 
-def test_spotlight_tries_again(server):
+def test_spotlight_tries_again(server: Any) -> None:
     server.failures = 2
     assert Spotlight(endpoint(server), retries=2, pause=0)("x", "New York") == "New_York_City"
     assert server.requests == 3
 
 
 @pytest.mark.parametrize("kind", ["failing", "garbled", "closed"])
-def test_a_dead_spotlight_warns_once(server, caplog, kind):
+def test_a_dead_spotlight_warns_once(
+    server: Any, caplog: pytest.LogCaptureFixture, kind: str
+) -> None:
     server.failures = 99 if kind == "failing" else 0
     server.garbled = kind == "garbled"
     url = "http://127.0.0.1:9/" if kind == "closed" else endpoint(server)
@@ -372,8 +396,8 @@ def test_a_dead_spotlight_warns_once(server, caplog, kind):
 # Polarity
 
 
-def test_negation_rules_are_learned(training, tables):
-    def lemma(token):
+def test_negation_rules_are_learned(training: list[Graph], tables: Tables) -> None:
+    def lemma(token: Token) -> str:
         return copy_lemma(token, tables)
 
     rules = learn_polarity([(graph.tokens, graph) for graph in training], lemma)
@@ -388,17 +412,17 @@ def test_negation_rules_are_learned(training, tables):
 # Recovery
 
 
-def written(graph):
+def written(graph: Graph) -> penman.Graph:
     text = amr.format(replace(graph, metadata=(), tokens=()))
     return penman.decode(text)
 
 
-def test_recovery_of_hopeless_graphs():
+def test_recovery_of_hopeless_graphs() -> None:
     hopeless = [
         Graph("1", "amr"),
         Graph("2", "amr", nodes=(Node(":0", "-", constant=True),), tops=(":0",)),
         Graph("3", "amr", nodes=(Node(":0", "-", constant=True),)),
-        Graph("4", "amr", nodes=(Node("a", None), Node("b", '"x (y)'), Node("c", " ")), tops=("zz",)),
+        Graph("4", "amr", nodes=(Node("a"), Node("b", '"x (y)'), Node("c", " ")), tops=("zz",)),
         Graph(
             "5", "amr",
             nodes=(Node("a", "a"), Node(":0", "5", constant=True), Node(":1", "", constant=True)),
@@ -421,7 +445,7 @@ ODD_LABELS = st.text(max_size=4) | st.sampled_from(["boy", '"B"', "-", "name_1",
 
 
 @st.composite
-def emitted(draw):
+def emitted(draw: st.DrawFn) -> Graph:
     """Whatever a model might emit."""
     count = draw(st.integers(0, 6))
     ids = [f"x{number}" for number in range(count)]
@@ -434,7 +458,7 @@ def emitted(draw):
 
 @pytest.mark.property
 @given(emitted())
-def test_law_every_output_is_complete(graph):
+def test_law_every_output_is_complete(graph: Graph) -> None:
     tables = Tables(senses={"want": "want-01"}, wiki_rates={"": 1.0})
     found = postprocess(graph, prepare_tokens((), tables, ALL)[1], tables, ALL)
     found.validate()
@@ -445,7 +469,7 @@ def test_law_every_output_is_complete(graph):
 
 @pytest.mark.property
 @given(st.lists(graphs("amr"), min_size=1, max_size=4))
-def test_law_senses_come_back(found):
+def test_law_senses_come_back(found: list[Graph]) -> None:
     tables = Tables.learn(found)
     for graph in found:
         small = remove_senses(graph, tables.senses)
@@ -454,7 +478,7 @@ def test_law_senses_come_back(found):
 
 @pytest.mark.property
 @given(st.lists(graphs("amr"), min_size=1, max_size=4))
-def test_law_folding_is_undone(found):
+def test_law_folding_is_undone(found: list[Graph]) -> None:
     pairs = [(graph.tokens, graph) for graph in found]
     known = learn_names(pairs)
     for tokens, graph in pairs:
@@ -464,7 +488,7 @@ def test_law_folding_is_undone(found):
 
 @pytest.mark.corpora
 @pytest.mark.parametrize("name", ["lpp", "bio"])
-def test_round_trip_of_real_graphs(name):
+def test_round_trip_of_real_graphs(name: str) -> None:
     path = CORPORA / "amr" / f"{name}-train.amr"
     if not path.exists():
         pytest.skip("no corpora")

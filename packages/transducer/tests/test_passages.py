@@ -1,6 +1,7 @@
 import os
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -20,7 +21,7 @@ from transducer.passages import (
 CORPORA = Path(os.environ.get("ARBORA_CORPORA", Path(__file__).parents[4] / "shared" / "corpora"))
 
 
-def words(text):
+def words(text: str) -> tuple[Token, ...]:
     return tuple(Token(form) for form in text.split())
 
 
@@ -37,17 +38,17 @@ BOUNDARIES = {
 
 
 @pytest.mark.parametrize(("text", "expected"), BOUNDARIES.items())
-def test_boundaries(text, expected):
+def test_boundaries(text: str, expected: Any) -> None:
     assert find_boundaries(words(text)) == expected
 
 
-def test_paragraphs_end_sentences_and_quotations():
+def test_paragraphs_end_sentences_and_quotations() -> None:
     tokens = words('He said : " Go') + mark_paragraph(words("A . B"), 2)
     assert [len(part) for part in split_tokens(tokens)] == [5, 3]
     assert tokens[5].features == (("paragraph", "2"),)
 
 
-def passage(*, spanning=False, remote=False):
+def passage(*, spanning: bool = False, remote: bool = False) -> Graph:
     nodes = [Node("1.1"), *(Node(f"1.{n + 2}", anchors=(n,)) for n in range(6))]
     edges = [Edge("1.1", f"1.{n + 2}", "U" if n % 3 == 2 else "H") for n in range(6)]
     if spanning:
@@ -62,7 +63,7 @@ def passage(*, spanning=False, remote=False):
     return Graph("7", "ucca", tokens, tuple(nodes), tuple(edges), ("1.1",), (("source", "x"),))
 
 
-def test_split_and_join():
+def test_split_and_join() -> None:
     gold = passage()
     first, second = split_passage(gold)
     assert [node.anchors for node in second.nodes] == [(), (0,), (1,), (2,)]
@@ -72,7 +73,7 @@ def test_split_and_join():
     assert join_passages([first, second], id="7") == gold
 
 
-def test_what_leads_from_part_to_part_is_counted_and_comes_back():
+def test_what_leads_from_part_to_part_is_counted_and_comes_back() -> None:
     gold = passage(remote=True)
     parts = split_passage(gold)
     assert sum(len(part.edges) for part in parts) == 6
@@ -82,13 +83,13 @@ def test_what_leads_from_part_to_part_is_counted_and_comes_back():
     assert join_passages(parts, id="7") == gold
 
 
-def test_a_unit_across_the_boundary_prevents_the_split():
+def test_a_unit_across_the_boundary_prevents_the_split() -> None:
     gold = passage(spanning=True)
     assert split_passage(gold) == (gold,)
     assert count_splits(gold)["spanned"] == 1
 
 
-def test_join_of_predicted_graphs():
+def test_join_of_predicted_graphs() -> None:
     parts = [
         Graph(p.id, "ucca", p.tokens, p.nodes, p.edges, p.tops) for p in split_passage(passage())
     ]
@@ -101,7 +102,7 @@ def test_join_of_predicted_graphs():
 
 
 @st.composite
-def with_sentences(draw):
+def with_sentences(draw: st.DrawFn) -> Graph:
     """Any UCCA graph, with forms that make boundaries likely."""
     graph = draw(graphs("ucca"))
     forms = st.sampled_from([".", "A", "b", '"', "(", ")"])
@@ -113,7 +114,7 @@ def with_sentences(draw):
 
 @pytest.mark.property
 @given(with_sentences())
-def test_law_join_undoes_split(graph):
+def test_law_join_undoes_split(graph: Graph) -> None:
     parts = split_passage(graph)
     for part in parts:
         part.validate()
@@ -122,13 +123,13 @@ def test_law_join_undoes_split(graph):
 
 
 @pytest.mark.corpora
-def test_real_passages():
+def test_real_passages() -> None:
     folder = CORPORA / "ucca" / "wiki-dev"
     if not folder.exists():
         pytest.skip("no corpora")
     from graphconv.io import read
 
-    counts = Counter()
+    counts: Counter[str] = Counter()
     for graph in read(folder, format="ucca"):
         parts = split_passage(graph)
         assert join_passages(parts, id=graph.id) == graph

@@ -32,7 +32,7 @@ FEATURES = ("pos", "lemma", "ner", "dep", "shape", "punct")
 
 # Universal tags; where a treebank has both, its ``pos`` is universal and its ``tag`` is Penn's.
 _UNIVERSAL = frozenset(
-    """ADJ ADP ADV AUX CCONJ CONJ DET INTJ NOUN NUM PART PRON PROPN PUNCT SCONJ VERB X SPACE""".split()
+    "ADJ ADP ADV AUX CCONJ CONJ DET INTJ NOUN NUM PART PRON PROPN PUNCT SCONJ VERB X".split()
 )
 # The other names that treebanks use, in order of preference.
 _NAMES = {
@@ -59,7 +59,7 @@ class Annotator(Protocol):
     name: str
 
     def annotate(self, sentences: Sequence[Sequence[Token]]) -> list[tuple[Token, ...]]:
-        """Return the same tokens with lemma, pos, ``ner``, ``dep`` and ``shape`` where they lack them."""
+        """Return the tokens with lemma, pos, ``ner``, ``dep``, ``shape`` where they lack them."""
         ...
 
 
@@ -237,7 +237,8 @@ def load_annotator(name: str | None) -> Annotator | None:
     """Return the annotator of that name.
 
     ``None`` or ``none``: no annotator. ``auto``: an installed spaCy pipeline, else none; never an
-    error. ``module:function``: what that function returns. Otherwise a spaCy pipeline's name or folder.
+    error. ``module:function``: what that function returns. Otherwise a spaCy pipeline, by name or
+    folder.
     """
     if name is None or name == "none":
         return None

@@ -1,9 +1,9 @@
 """UCCA passages of several sentences: split for the model, joined again afterwards.
 
-Sentences end where the rules of :func:`split_tokens` say so, unless a unit spans the place. The root
-exists in every part, with the children that it has there. What leads from one part into another
-(remote edges, linkage) is written down in the first part's extras, so that joining gold parts gives
-the passage back exactly, ids included; :func:`count_splits` counts it.
+Sentences end where the rules of :func:`split_tokens` say so, unless a unit spans the place. The
+root exists in every part, with the children that it has there. What leads from one part into
+another (remote edges, linkage) is written down in the first part's extras, so that joining gold
+parts gives the passage back exactly, ids included; :func:`count_splits` counts it.
 
 >>> tokens = tuple(Token(form) for form in "It began . Mr . Li ( J . R . ) left .".split())
 >>> [len(part) for part in split_tokens(tokens)]
@@ -20,15 +20,14 @@ from itertools import accumulate, pairwise
 from typing import Any
 
 from graphconv.graph import Attributes, Edge, Graph, Node, Token, attribute
-
 from transducer.text import ends_sentence
 
 # The extra of a part: its number, and what only the passage knows.
 _PART = "passage"
 _LINKAGE = frozenset({"LA", "LR"})
 # Not the ellipsis: units of English-Wiki go on after 39 of 41 that a capital follows.
-_FINAL = frozenset(". ! ? 。 ！ ？ ؟ ।".split())  # noqa: RUF001 - other scripts' marks
-_CLOSING = frozenset("\" ' '' ” ’ » ) ] }".split())  # noqa: RUF001 - as above
+_FINAL = frozenset(". ! ? 。 ！ ？ ؟ ।".split())
+_CLOSING = frozenset("\" ' '' ” ’ » ) ] }".split())
 
 
 def split_tokens(tokens: Sequence[Token]) -> tuple[tuple[Token, ...], ...]:
@@ -66,8 +65,8 @@ def find_boundaries(tokens: Sequence[Token]) -> list[int]:
 def _depths(tokens: Sequence[Token]) -> list[int]:
     """Return in how many brackets and quotations each token stands; a closing mark is outside.
 
-    A passage may be a piece of a longer quotation: one that is never closed goes on to the end of its
-    paragraph, and a first mark that would leave another one unclosed closes what came before.
+    A passage may be a piece of a longer quotation: one that is never closed goes on to the end of
+    its paragraph, and a first mark that would leave another unclosed closes what came before.
     """
     changes = [0] * (len(tokens) + 1)
     start = 0
@@ -104,7 +103,9 @@ def _nest(forms: Sequence[str], start: int, stray: int, changes: list[int]) -> N
 def _opens(forms: Sequence[str], position: int) -> bool:
     """Say whether a straight mark can only open, as in: He said, "It ..."."""
     after = forms[position + 1 : position + 2]
-    return position > 0 and forms[position - 1] in (",", ":") and any(f[:1].isupper() for f in after)
+    return (
+        position > 0 and forms[position - 1] in (",", ":") and any(f[:1].isupper() for f in after)
+    )
 
 
 # Closing mark -> opening mark; deeper levels than eight are forgotten.
@@ -123,7 +124,7 @@ def _ends(tokens: Sequence[Token], final: int, start: int) -> bool:
     return bool(before) and (tokens[final].form != "." or ends_sentence(before, following))
 
 
-_OPENING = frozenset("\" ' `` “ ‘ « ( [".split())  # noqa: RUF001 - as above
+_OPENING = frozenset("\" ' `` “ ‘ « ( [".split())
 
 
 def _paragraph(token: Token) -> str:
@@ -141,7 +142,7 @@ def mark_paragraph(tokens: Iterable[Token], number: int) -> tuple[Token, ...]:
 def split_passage(graph: Graph) -> tuple[Graph, ...]:
     """Split a passage into one graph per sentence; a passage of one sentence is left as it is."""
     cuts = _cuts(graph)
-    if len(cuts) <= 2:  # noqa: PLR2004 - the two ends
+    if len(cuts) <= 2:
         return (graph,)
     root = graph.tops[0]
     places = _places(graph, cuts)

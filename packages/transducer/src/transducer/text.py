@@ -3,13 +3,13 @@
 Tokens follow the Penn Treebank as its newer releases and the AMR, UCCA and DM treebanks do it:
 contractions and possessives are cut (``do n't``, ``prince 's``), hyphenated words too.
 
->>> [token.form for token in tokenize("Mr. Vinken didn't sell his best-selling $1,000 U.S. book.")]
-['Mr.', 'Vinken', 'did', "n't", 'sell', 'his', 'best', '-', 'selling', '$', '1,000', 'U.S.', 'book', '.']
+>>> [token.form for token in tokenize("Mr. Li didn't sell the best-selling $100 U.S. book.")]
+['Mr.', 'Li', 'did', "n't", 'sell', 'the', 'best', '-', 'selling', '$', '100', 'U.S.', 'book', '.']
 >>> list(split_sentences('He left at 5 p.m. on Monday. "Why?" he asked. Dr. Li smiled.'))
 [(0, 'He left at 5 p.m. on Monday.'), (29, '"Why?" he asked.'), (46, 'Dr. Li smiled.')]
 
-Laws: ``sentence[start:end] == form`` for each span; spans are in order and disjoint; what they leave
-out is white space and control characters; the cost is linear in the text, whatever it holds.
+Laws: ``sentence[start:end] == form`` for each span; spans are in order and disjoint; what they
+leave out is white space and control characters; the cost is linear, whatever the text holds.
 """
 
 from __future__ import annotations
@@ -64,6 +64,7 @@ _PIECE = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
+_WORDLIKE = frozenset({"word", "plus", "negated", "number", "acronym"})
 _CLITIC = re.compile(rf"{_QUOTE}(?:s|m|d|re|ve|ll){_END}", re.IGNORECASE)
 _WORDS = re.compile(rf"{_WORD}+")
 _LETTER = re.compile(r"[^\W\d_]")
@@ -87,6 +88,8 @@ _AMBIGUOUS = frozenset(
 
 _NATIONS = frozenset({"u.s", "u.k", "u.n"})
 
+_AFTER_ADDRESS = "\"'”’»)]},;:!?.…"
+_AFTER_ABBREVIATION = "\"'”’»)]}›」』】）,;:?!-–—"
 _CLOSERS = "\"'”’»)]}›」』】）"
 _TERMINATOR = re.compile(
     rf"([.!?…‽؟۔।॥]+)(['\"”’»)\]}}›]*)(?=[{_SEPARATOR}]|$)|[。！？｡]+[”’」』）]*"
@@ -95,80 +98,90 @@ _OPENING = re.compile(r"[\"'“‘«(\[{¿¡„‹`\s-]*")
 _PARAGRAPH = re.compile(r"[^\S\n]*(?:\r?\n|\r)(?:[^\S\n]*(?:\r?\n|\r))+|[\f\u2029]")
 # Words that start a sentence far more often than they follow an abbreviation in capitals.
 _STARTERS = frozenset(
-    """A After All Also An And Another As At Because Before But By Did Do Does During For From He Her
-    Here His How However I If In It Its Later No On One Or Our She Since So Some Such That The Their
-    Then There These They This Those Though To Under Until We What When Where Which While Who Why With
-    You Your""".split()
+    """A After All Also An And Another As At Because Before But By Did Do Does During For From He
+    Her Here His How However I If In It Its Later No On One Or Our She Since So Some Such That
+    The Their Then There These They This Those Though To Under Until We What When Where Which
+    While Who Why With You Your""".split()
 )
+
+
+class _Chunk(NamedTuple):
+    """A part of a text without white space, and what is needed to cut it."""
+
+    text: str
+    start: int
+    end: int
+    following: str
+    """The first character of the next chunk."""
+    split_hyphens: bool
 
 
 def tokenize(sentence: str, *, split_hyphens: bool = True) -> tuple[Token, ...]:
     """Cut one sentence into tokens with their character spans."""
-    chunks = [(match.start(), match.end()) for match in _CHUNK.finditer(sentence)]
+    spans = [match.span() for match in _CHUNK.finditer(sentence)]
     tokens: list[Token] = []
-    for number, (start, end) in enumerate(chunks):
-        following = sentence[chunks[number + 1][0]] if number + 1 < len(chunks) else ""
-        for left, right in _pieces(sentence, start, end, following, split_hyphens):
-            tokens.append(Token(sentence[left:right], span=(left, right)))
+    for number, (start, end) in enumerate(spans, start=1):
+        following = sentence[spans[number][0]] if number < len(spans) else ""
+        for span in _pieces(_Chunk(sentence, start, end, following, split_hyphens)):
+            tokens.append(Token(sentence[span[0] : span[1]], span=span))
     return tuple(tokens)
 
 
-def _pieces(
-    text: str, start: int, end: int, following: str, split_hyphens: bool
-) -> Iterator[tuple[int, int]]:
-    """Yield the spans of the tokens in a chunk without white space."""
-    stop = end
-    while stop > start and text[stop - 1] in "\"'”’»)]},;:!?.…":
-        stop -= 1
-    if _ADDRESS.fullmatch(text, start, stop):
-        yield start, stop
-        start = stop
+def _pieces(chunk: _Chunk) -> Iterator[tuple[int, int]]:
+    """Yield the spans of the tokens in a chunk."""
+    start = _address_end(chunk)
+    if start > chunk.start:
+        yield chunk.start, start
     held: tuple[int, int] | None = None  # the word so far, which the next piece may continue
-    while start < end:
-        match = _PIECE.match(text, start, end)
-        assert match is not None, "every character that is no separator is a piece"
-        kind, left, start = str(match.lastgroup), match.start(), match.end()
-        if kind == "plus":
-            kind = "word"
-        if held is not None and held[1] == left and kind in ("word", "negated", "number"):
-            held = (held[0], start)
-        elif kind in ("word", "negated", "number", "acronym"):
-            if held is not None:
-                yield held
-            held = (left, start)
-        elif held is not None and _joins(text, held, left, start, end, split_hyphens):
-            held = (held[0], start)
-        else:
-            if held is not None and text[left:start] == ".":
-                if start == end or text[start] in _CLOSERS + ",;:?!-–—":
-                    if _is_abbreviation(
-                        text[held[0] : left], following if start == end else text[start]
-                    ):
-                        held, left = (held[0], start), start
-            if held is not None:
-                yield held
-                held = None
-            if left < start:
-                yield left, start
+    for match in _PIECE.finditer(chunk.text, start, chunk.end):
+        left, right = match.span()
+        is_word = match.lastgroup in _WORDLIKE
+        if held is not None and (
+            (is_word and match.lastgroup != "acronym")
+            or (right - left == 1 and _belongs(chunk, held[0], left))
+        ):
+            held = (held[0], right)
+            continue
+        if held is not None:
+            yield held
+        held = (left, right) if is_word else None
+        if not is_word:
+            yield left, right
     if held is not None:
         yield held
 
 
-def _joins(
-    text: str, held: tuple[int, int], left: int, start: int, end: int, split_hyphens: bool
-) -> bool:
-    """Say whether the mark text[left:start] stands inside one word, as in ``O'Neill``, ``a.out``."""
-    if start - left != 1 or start >= end or not _WORDS.match(text, start, end):
+def _address_end(chunk: _Chunk) -> int:
+    """Return where a URL or mail address that starts the chunk ends, or the start of the chunk."""
+    stop = chunk.end
+    while stop > chunk.start and chunk.text[stop - 1] in _AFTER_ADDRESS:
+        stop -= 1
+    return stop if _ADDRESS.fullmatch(chunk.text, chunk.start, stop) else chunk.start
+
+
+def _belongs(chunk: _Chunk, start: int, left: int) -> bool:
+    """Say whether the mark at *left* belongs to the word before it, which begins at *start*."""
+    text, right = chunk.text, left + 1
+    if right < chunk.end and _WORDS.match(text, right, chunk.end):
+        return _joins(chunk, start, left)
+    if text[left] != "." or (right < chunk.end and text[right] not in _AFTER_ABBREVIATION):
         return False
-    before, mark, after = text[left - 1], text[left], text[start]
+    after = text[right] if right < chunk.end else chunk.following
+    return _is_abbreviation(text[start:left], after)
+
+
+def _joins(chunk: _Chunk, start: int, left: int) -> bool:
+    """Say whether the mark at *left* stands inside one word, as in ``O'Neill``, ``a.out``."""
+    text = chunk.text
+    before, mark, after = text[left - 1], text[left], text[left + 1]
     if mark == ".":
         # "end.Next" is a missing space, "OpenOffice.org" and "v1.x" are not.
-        return not (before.islower() and after.isupper() and text[start + 1 : start + 2].islower())
-    if mark in "'’":
-        return _LETTER.match(before) is not None and not _CLITIC.match(text, left, end)
+        return not (before.islower() and after.isupper() and text[left + 2 : left + 3].islower())
+    if mark in _QUOTE[1:-1]:
+        return _LETTER.match(before) is not None and not _CLITIC.match(text, left, chunk.end)
     if mark == "&":
-        return before.isupper() and after.isupper() and start - held[0] <= 3
-    return mark in "-‐‑" and not split_hyphens
+        return before.isupper() and after.isupper() and left - start <= 2
+    return mark in "-\u2010\u2011" and not chunk.split_hyphens
 
 
 def _is_abbreviation(word: str, following: str) -> bool:
@@ -274,7 +287,7 @@ def _ends_sentence(text: str, match: re.Match[str]) -> bool:
 
 
 def ends_sentence(word: str, following: str) -> bool:
-    """Say whether a period between a word and what follows, with a capital or a digit, ends a sentence.
+    """Say whether a period ends a sentence, between a word and a word with a capital or a number.
 
     >>> ends_sentence("Mr", "Li"), ends_sentence("etc", "The"), ends_sentence("No", "2")
     (False, True, False)
@@ -286,9 +299,9 @@ def ends_sentence(word: str, following: str) -> bool:
         return False
     if folded in _AMBIGUOUS or word.isdigit():
         return not following[:1].isdigit()
-    if folded in _NATIONS or folded in _ABBREVIATIONS - _TITLES or _initials(word):
+    if folded in _NATIONS or _initials(word):
         return starts
-    return folded not in _TITLES
+    return folded not in _TITLES and (folded not in _ABBREVIATIONS or starts)
 
 
 def _initials(word: str) -> bool:

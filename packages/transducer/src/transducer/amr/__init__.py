@@ -3,7 +3,8 @@
 >>> from graphconv.graph import Edge, Graph, Node, Token
 >>> graph = Graph(
 ...     "1", "amr", tokens=tuple(map(Token, "the boy slept .".split())),
-...     nodes=(Node("s", "sleep-01"), Node("b", "boy")), edges=(Edge("s", "b", "ARG0"),), tops=("s",),
+...     nodes=(Node("s", "sleep-01"), Node("b", "boy")),
+...     edges=(Edge("s", "b", "ARG0"),), tops=("s",),
 ... )
 >>> tables = Tables.learn([graph] * 3)
 >>> small = preprocess(graph, tables, Options())

@@ -2,10 +2,10 @@
 
 In the text each word of an entity gets the feature ``placeholder`` (``name_1``) and keeps its form,
 so that nothing is hidden from the encoder; source copy offers the placeholder instead of the lemma.
-In the graph the part that the entity stands for, such as ``(n / name :op1 "Pierre" :op2 "Vinken")``,
-becomes one node of that label. What a placeholder stands for is decided from the tokens alone, with
-tables learned from the training data, so training and test are treated alike, and the graph
-is folded only where unfolding gives it back: the round trip is exact.
+In the graph the part that the entity stands for, such as ``(n / name :op1 "Acme")``, becomes one
+node of that label. What a placeholder stands for is decided from the tokens alone, with tables
+learned from the training data, so training and test are treated alike, and the graph is folded only
+where unfolding gives it back: the round trip is exact.
 
 >>> tokens = tuple(Token(form) for form in "On May 5 , 2010 , she bought 3 %".split())
 >>> spans = find_entities(tokens, {}, {})
@@ -23,7 +23,6 @@ from typing import NamedTuple
 
 from graphconv.codecs.amr import as_symbol
 from graphconv.graph import Edge, Graph, Node, Token, attribute
-
 from transducer.amr.numbers import NUMBER_WORDS, parse_number, parse_ordinal
 from transducer.amr.structure import constant_edges, fresh_constants, names, outgoing
 from transducer.annotation import shape, token_features
@@ -47,12 +46,12 @@ _ISO = re.compile(r"([0-9]{4})-([0-9]{1,2})-([0-9]{1,2})")
 _URL = re.compile(r"(?:https?://|www\.)\S+", re.IGNORECASE)
 _PLACEHOLDER = re.compile(r"([a-z]+)_[0-9]+")
 # After these a capital says as little as at the beginning.
-_BEFORE_CAPITAL = frozenset("\" ' “ ‘ « ( . ? ! : -".split())  # noqa: RUF001
+_BEFORE_CAPITAL = frozenset("\" ' “ ‘ « ( . ? ! : -".split())
 _NUMERIC_NER = frozenset("DATE TIME PERCENT MONEY QUANTITY ORDINAL CARDINAL O".split())
 
 
 class Template(NamedTuple):
-    """The part of a graph that a placeholder stands for: a concept with constants, or a constant."""
+    """What a placeholder stands for: a concept with constants, or a constant."""
 
     label: str
     values: tuple[tuple[str, str], ...] | None
@@ -196,7 +195,7 @@ def _by_entity_type(tokens: Sequence[Token]) -> Iterator[Span]:
             end += 1
         if types[start] not in _NUMERIC_NER:
             first = start + (tokens[start].form.lower() == "the")
-            last = end - (tokens[end - 1].form in ("'s", "’s"))  # noqa: RUF001
+            last = end - (tokens[end - 1].form in ("'s", "’s"))
             if first < last:
                 yield _name(first, last, f"ner:{types[start]}", quoted(tokens[first:last]))
         start = end

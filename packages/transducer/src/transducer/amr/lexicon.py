@@ -78,20 +78,21 @@ _DERIVATION = (
 # base: forms. The commonest irregular words, for texts that training data did not cover.
 _IRREGULAR_TABLE = """
 be: am is are was were been; have: has had; do: does did done; go: went gone goes; say: said;
-make: made; take: took taken; come: came; see: saw seen; know: knew known; get: got gotten;
-give: gave given; find: found; think: thought; tell: told; become: became; leave: left; feel: felt;
+make: made; take: took taken; come: came; see: saw seen; know: knew known; get: got gotten; give:
+gave given; find: found; think: thought; tell: told; become: became; leave: left; feel: felt;
 bring: brought; begin: began begun; keep: kept; hold: held; write: wrote written; stand: stood;
-hear: heard; mean: meant; meet: met; run: ran; pay: paid; sit: sat; speak: spoke spoken; lead: led;
-grow: grew grown; lose: lost; fall: fell fallen; send: sent; build: built; understand: understood;
-draw: drew drawn; break: broke broken; spend: spent; rise: rose risen; drive: drove driven;
-buy: bought; wear: wore worn; choose: chose chosen; eat: ate eaten; fly: flew flown; sell: sold;
-show: shown; sing: sang sung; sleep: slept; steal: stole stolen; swim: swam swum; teach: taught;
-throw: threw thrown; win: won; catch: caught; fight: fought; forget: forgot forgotten; shoot: shot;
-bind: bound; arise: arose arisen; hide: hid hidden; lie: lay lain; seek: sought; shake: shook shaken;
-man: men; woman: women; child: children; foot: feet; tooth: teeth; mouse: mice; person: people;
-good: better best; bad: worse worst; far: further furthest; not: n't n’t; i: me my mine myself;
-he: him his himself; she: her hers herself; it: its itself; we: us our ours; they: them their theirs
-"""  # noqa: RUF001 - the curly apostrophe is a form
+hear: heard; mean: meant; meet: met; run: ran; pay: paid; sit: sat; speak: spoke spoken; lead:
+led; grow: grew grown; lose: lost; fall: fell fallen; send: sent; build: built; understand:
+understood; draw: drew drawn; break: broke broken; spend: spent; rise: rose risen; drive: drove
+driven; buy: bought; wear: wore worn; choose: chose chosen; eat: ate eaten; fly: flew flown; sell:
+sold; show: shown; sing: sang sung; sleep: slept; steal: stole stolen; swim: swam swum; teach:
+taught; throw: threw thrown; win: won; catch: caught; fight: fought; forget: forgot forgotten;
+shoot: shot; bind: bound; arise: arose arisen; hide: hid hidden; lie: lay lain; seek: sought;
+shake: shook shaken; man: men; woman: women; child: children; foot: feet; tooth: teeth; mouse:
+mice; person: people; good: better best; bad: worse worst; far: further furthest; not: n't n’t; i:
+me my mine myself; he: him his himself; she: her hers herself; it: its itself; we: us our ours;
+they: them their theirs
+"""
 _IRREGULAR = {
     form: base.strip()
     for entry in _IRREGULAR_TABLE.split(";")

@@ -48,9 +48,8 @@ def parse_number(forms: Sequence[str]) -> str | None:
                 return word.replace(",", "")
             group = float(word.replace(",", ""))
         elif word in _UNITS:
-            if group is not None and (_UNITS[word] >= 10 or group % 10 or not group):
-                if group % 100 or not group:
-                    return None
+            if group is not None and not _continues(group, _UNITS[word]):
+                return None
             group = (group or 0) + _UNITS[word]
         elif word in _SCALES:
             group = (1 if group is None else group) * _SCALES[word]
@@ -60,6 +59,11 @@ def parse_number(forms: Sequence[str]) -> str | None:
             return None
     value = total + (group or 0)
     return str(int(value)) if value == int(value) else str(value)
+
+
+def _continues(group: float, unit: int) -> bool:
+    """Say whether a unit may follow what is there: "twenty five", "two hundred twelve"."""
+    return group > 0 and (group % 100 == 0 or (group % 10 == 0 and unit < 10))
 
 
 def parse_ordinal(form: str) -> str | None:

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from graphconv.graph import Graph, Token, attribute
-
 from transducer.amr import anonymize, polarity, senses, wiki
 from transducer.amr.recover import recover
 from transducer.amr.tables import Tables, copy_lemma

@@ -1,7 +1,7 @@
 """Negation: rules read off the training data say which concept gets ``:polarity -``.
 
-A rule fires on a cue word ("not", "never") or prefix ("un-") and picks a concept that a word
-nearby stands for; how often each cue means a negation, and at which distance its concept stands, are counts.
+A rule fires on a cue word ("not", "never") or prefix ("un-") and picks a concept that a word nearby
+stands for; which cues mean a negation, and at which distance its concept stands, are counts.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from graphconv.graph import Edge, Graph, Node, Token
-
 from transducer.amr.senses import stem
 from transducer.amr.structure import fresh_constants
 
@@ -91,7 +90,7 @@ def _firings(tokens: Sequence[Token], graph: Graph, lemma: Lemma) -> Iterable[tu
     lemmas = [lemma(token) for token in tokens]
     for position, token in enumerate(tokens):
         cue = token.form.lower()
-        if not cue.strip("'’").isalnum() and cue not in ("n't", "n’t"):  # noqa: RUF001
+        if not cue.strip("'’").isalnum() and cue not in ("n't", "n’t"):
             continue
         for prefix in _PREFIXES:
             rest = cue.removeprefix(prefix)

@@ -55,7 +55,7 @@ def _role(edge: Edge) -> Edge:
 def _one_kind_each(
     nodes: dict[str, Node], edges: Iterable[Edge], tops: tuple[str, ...]
 ) -> dict[str, Node]:
-    """Make a variable of each constant that is a top or has edges to another constant or its own."""
+    """Make a variable of each constant that is a top or has edges that a constant cannot have."""
     variables = set(tops)
     for edge in edges:
         if nodes[edge.source].constant:

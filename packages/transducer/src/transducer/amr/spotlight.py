@@ -66,14 +66,14 @@ class Spotlight:
     def _ask(self, body: bytes) -> Any:
         if self._dead:
             return None
-        request = urllib.request.Request(  # noqa: S310 - the user names the service
+        request = urllib.request.Request(
             self._endpoint, data=body, headers={"Accept": "application/json"}
         )
         for attempt in range(self._retries + 1):
             if attempt:
                 time.sleep(self._pause)
             try:
-                with urllib.request.urlopen(request, timeout=self._timeout) as response:  # noqa: S310
+                with urllib.request.urlopen(request, timeout=self._timeout) as response:
                     return json.load(response)
             except (OSError, ValueError) as error:  # no connection, HTTP error, time-out, no JSON
                 reason = str(error)

@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import Any
 
 from graphconv.graph import Graph, Token
-
 from transducer.amr.anonymize import constant_label, learn_names, learn_rates, placeholder
 from transducer.amr.lexicon import learn_lexicon, lemmatize
 from transducer.amr.polarity import learn_polarity
@@ -39,7 +38,7 @@ class Tables:
 
     @classmethod
     def learn(cls, graphs: Iterable[Graph], frames: Iterable[str] = ()) -> Tables:
-        """Learn from the graphs of a training file, tokens as :func:`prepare_tokens` will see them."""
+        """Learn from the graphs of a training file, their tokens cut by ``tokenize_graph``."""
         corpus = list(graphs)
         pairs = [(graph.tokens, graph) for graph in corpus]
         known = learn_names(pairs)
@@ -94,8 +93,8 @@ def _stems(graph: Graph) -> tuple[str, ...]:
 def copy_lemma(token: Token, tables: Tables) -> str:
     """Return the concept, without sense, or placeholder that a token offers to source copy.
 
-    The training data's own word for the form comes first, then the annotator's lemma if it is a known
-    concept, then the built-in lemmatizer's.
+    The training data's own word for the form comes first, then the annotator's lemma if it is a
+    known concept, then the built-in lemmatizer's.
     """
     marked = placeholder(token)
     if marked is not None:

@@ -1,7 +1,7 @@
 """Wikipedia links of named entities: removed in training, looked up afterwards.
 
-The training data's own table comes first, by entity type and name, then by name; then a linker such
-as DBpedia Spotlight, if there is one; else ``-``, where the training data link such entities at all.
+The training data's own table comes first, by entity type and name, then by name; then a linker,
+such as DBpedia Spotlight, if there is one; else ``-``, where the training data have links at all.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 from graphconv.graph import Edge, Graph, Node
-
 from transducer.amr.structure import fresh_constants, names
 
 WIKI = "wiki"
