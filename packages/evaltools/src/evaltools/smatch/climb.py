@@ -16,11 +16,14 @@ from random import Random
 from evaltools.smatch.problem import FREE, Problem
 
 
-def climb(problem: Problem, start: Sequence[int]) -> tuple[int, list[int]]:
-    """Take the best move or exchange until none gains; return the value and the assignment.
+def climb(
+    problem: Problem, start: Sequence[int], *, steepest: bool = False
+) -> tuple[int, list[int]]:
+    """Take moves and exchanges until none gains; return the value and the assignment.
 
     A row moves to a column; the row that had this column gets the column left behind, if that pair
-    exists, or none.
+    exists, or none. *steepest* takes the best of all moves each time, as smatch does, and is slow
+    for large graphs.
     """
     assignment = list(start)
     owner = [FREE] * problem.n_columns
@@ -32,17 +35,24 @@ def climb(problem: Problem, start: Sequence[int]) -> tuple[int, list[int]]:
     for pair in problem.chosen(assignment):
         for other, weight in problem.partners[pair].items():
             worth[other] += weight
-    while True:
+    places = list(zip(problem.row, problem.column, strict=True))
+    climbing = True
+    while climbing:
         best, best_pair = 0, FREE
-        for pair, (row, column) in enumerate(zip(problem.row, problem.column, strict=True)):
+        climbing = False
+        for pair, (row, column) in enumerate(places):
             # Most pairs are worth too little to look at what they would replace.
             if worth[pair] > best and assignment[row] != column:
                 gain = _gain(problem, worth, assignment, owner, pair)
                 if gain > best:
-                    best, best_pair = gain, pair
-        if best_pair == FREE:
-            return problem.value(assignment), assignment
-        _take(problem, worth, assignment, owner, best_pair)
+                    climbing = True
+                    if steepest:
+                        best, best_pair = gain, pair
+                    else:
+                        _take(problem, worth, assignment, owner, pair)
+        if best_pair != FREE:
+            _take(problem, worth, assignment, owner, best_pair)
+    return problem.value(assignment), assignment
 
 
 def smart_start(problem: Problem, rng: Random | None = None) -> list[int]:
@@ -70,9 +80,10 @@ def smart_start(problem: Problem, rng: Random | None = None) -> list[int]:
 
 def restarts(problem: Problem, n: int, rng: Random) -> tuple[int, list[int]]:
     """Return the best of one climb from the smart start and *n* from random ones."""
-    best = climb(problem, smart_start(problem))
+    best = climb(problem, smart_start(problem), steepest=True)
     for _ in range(n):
-        best = max(best, climb(problem, smart_start(problem, rng)), key=lambda found: found[0])
+        found = climb(problem, smart_start(problem, rng), steepest=True)
+        best = max(best, found, key=lambda solution: solution[0])
     return best
 
 

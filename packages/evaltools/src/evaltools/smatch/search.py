@@ -14,9 +14,10 @@ from evaltools.smatch.bound import SCALE, Relaxation
 from evaltools.smatch.climb import climb, smart_start
 from evaltools.smatch.problem import Problem
 
-# Beyond these, the bound hardly moves, and a program over the whole rest is faster.
+# Beyond so many rounds the bound hardly moves; beyond so many pairs looked at (summed over the
+# nodes of the search) a program over the whole rest is faster.
 _ROUNDS = 12
-_NODES = 60
+_PAIRS = 3000
 
 
 class Solution(NamedTuple):
@@ -62,12 +63,12 @@ class _Search:
     def branch(self, root: Relaxation) -> bool:
         """Search below *root*; return whether that could be finished."""
         stack = [root]
-        for _ in range(_NODES):
-            if self.late():
-                return False
-            if not stack:
-                return True
+        pairs = 0
+        while stack:
             node = stack.pop()
+            pairs += sum(node.alive)
+            if pairs > _PAIRS or self.late():
+                return False
             if node is not root and not self.tighten(node):
                 continue
             pair = node.doubtful()
@@ -78,7 +79,7 @@ class _Search:
             without.drop(pair)
             chosen.choose(pair)
             stack += (without, chosen)
-        return not stack
+        return True
 
     def program(self, root: Relaxation) -> int:
         """Let HiGHS decide what is left; return the bound."""
