@@ -1,4 +1,4 @@
-"""Files in every disguise: gzip, folders, standard input, wrong encodings, damaged, half written."""
+"""Files in every disguise: gzip, folders, standard input, wrong encodings, damaged, cut off."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def test_the_format_is_recognized_from_the_content(content: str, expected: str) 
 
 
 def test_unknown_content_is_refused() -> None:
-    with pytest.raises(FormatError, match='^x:1: the format is not recognized.*: "some text"$'):
+    with pytest.raises(FormatError, match=r'^x:1: the format is not recognized.*: "some text"$'):
         io.detect("some text\nmore", "x")
 
 

@@ -149,7 +149,13 @@ def read_blocks(
 
 def parse_block(name: str, block: Block, framework: str | None = None) -> Graph:
     """Parse one block of a file of format *name*."""
-    return _as_graph(_parse(name, block, framework))
+    item = _parse(name, block, framework)
+    graph = _as_graph(item)
+    if item is not graph and not _is_sound(graph):
+        raise FormatError(
+            "the side record is not that of a graph", filename=block.filename, lineno=block.lineno
+        )
+    return graph
 
 
 def parse_tree(name: str, block: Block, framework: str | None = None) -> Arborescence:
@@ -279,6 +285,38 @@ def _as_graph(item: Graph | Arborescence) -> Graph:
     from graphconv.conversion import to_graph  # noqa: PLC0415 - most files need it nowhere
 
     return to_graph(item)
+
+
+def _is_sound(graph: Any) -> bool:
+    """Say whether a graph made from a record of unknown origin has the right types and references."""
+    try:
+        graph.validate()
+    except (GraphconvError, TypeError):
+        return False
+    return (
+        all(
+            isinstance(node.id, str)
+            and isinstance(node.label, str | None)
+            and isinstance(node.constant, bool)
+            and isinstance(node.implicit, bool)
+            and _are_pairs(node.attributes)
+            for node in graph.nodes
+        )
+        and all(
+            isinstance(edge.label, str)
+            and isinstance(edge.remote, bool)
+            and _are_pairs(edge.attributes)
+            for edge in graph.edges
+        )
+        and _are_pairs(graph.metadata)
+        and _are_pairs(graph.extras)
+    )
+
+
+def _are_pairs(pairs: Any) -> bool:
+    return isinstance(pairs, tuple) and all(
+        isinstance(pair, tuple) and len(pair) == 2 and isinstance(pair[0], str) for pair in pairs
+    )
 
 
 def _as_tree(item: Graph | Arborescence) -> Arborescence:

@@ -65,6 +65,7 @@ class _Context(NamedTuple):
 
 def encode(graph: Graph) -> Json:
     """Return the record of a graph."""
+    graph.validate()
     constants = _owned_constants(graph)
     owned = {node.id for pairs in constants.values() for _, node in pairs}
     nodes = [node for node in graph.nodes if node.id not in owned]
