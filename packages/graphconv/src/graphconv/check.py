@@ -15,7 +15,7 @@ A law that fails is named, with what went wrong:
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from io import StringIO
 from pathlib import Path
@@ -95,9 +95,8 @@ def summary(results: Iterable[Result]) -> tuple[list[Line], list[Result]]:
     return lines, failures
 
 
-def _equal_by(ids: Iterable[str], graph: Graph, bare: Graph) -> bool:
-    """Say whether *bare* is *graph* when its nodes are called *ids*."""
-    name = dict(zip((node.id for node in bare.nodes), ids, strict=True))
+def _equal_by(name: Mapping[str, str], graph: Graph, bare: Graph) -> bool:
+    """Say whether *bare* is *graph* when its nodes are called by the other *name*."""
     return (
         Counter(_core(node, node.id, graph.framework) for node in graph.nodes)
         == Counter(_core(node, name[node.id], graph.framework) for node in bare.nodes)
@@ -121,8 +120,14 @@ def _from_bare_relations(graph: Graph, tree: Arborescence) -> bool:
     tokens = [token._replace(span=None, features=()) for token in tree.tokens]
     bare = from_relations(relations(tree), id=graph.id, framework=graph.framework, tokens=tokens)
     found = to_graph(bare)
-    ids = tree.side.get("ids", [node.id for node in found.nodes])
-    return bare.rows == tree.rows and _equal_by(ids, graph, found)
+    names = dict(zip(_ids(to_arborescence(found), found), _ids(tree, graph), strict=True))
+    return bare.rows == tree.rows and _equal_by(names, graph, found)
+
+
+def _ids(tree: Arborescence, graph: Graph) -> list[str]:
+    """Return the ids of a graph in an order that depends on the rows of its tree alone."""
+    ids: list[str] | None = tree.side.get("ids")
+    return [node.id for node in graph.nodes] if ids is None else ids
 
 
 def _same_arborescence_again(graph: Graph, tree: Arborescence) -> bool:  # noqa: ARG001
