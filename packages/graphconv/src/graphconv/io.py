@@ -288,7 +288,7 @@ def _as_graph(item: Graph | Arborescence) -> Graph:
 
 
 def _is_sound(graph: Any) -> bool:
-    """Say whether a graph made from a record of unknown origin has the right types and references."""
+    """Say whether a graph made from any record has the right types and references."""
     try:
         graph.validate()
     except (GraphconvError, TypeError):
