@@ -20,7 +20,6 @@ from evaltools.ucca.passage import (
     Passage,
     ancestors,
     primary_edge,
-    primary_parent,
 )
 
 _TOP = frozenset({"H", "L", "F", "G", "U", "R", "LR", "LA", "N"})
@@ -63,10 +62,7 @@ def move_common_functions(first: Passage, second: Passage) -> None:
     for passage, functions, others in zip((first, second), maps, reversed(maps), strict=True):
         for span, unit in functions.items():
             if span in others:
-                parent = primary_parent(unit)
-                assert parent is not None  # it is an F of that parent
-                passage.remove(next(edge for edge in parent.out if edge.child is unit))
-                passage.connect(passage.first_head(), unit, ("F",))
+                passage.move_to_head(unit, "F")
 
 
 def _neighbors(terminals: list[Node]) -> tuple[list[Node | None], list[Node | None]]:

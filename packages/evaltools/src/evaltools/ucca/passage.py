@@ -21,14 +21,12 @@ before units, then by number), and the yield as a bit mask over token positions.
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from bisect import insort_right
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from functools import lru_cache
 from operator import attrgetter
 
-from graphconv.graph import Edge as GraphEdge
 from graphconv.graph import Graph, Token, attribute, split_categories
 from graphconv.graph import Node as GraphNode
 
@@ -38,7 +36,10 @@ WORD, MARK = "Word", "Punctuation"
 """The types of terminals."""
 TERMINAL_CATEGORIES = ("Terminal",)
 COORDINATED = "Coordinated_Main_Rel."
-_UNIT_ID = re.compile(r"1\.(\d+)")
+_MARKED = ("type", MARK)
+_TAGS = {("type", PUNCTUATION): PUNCTUATION, ("type", LINKAGE): LINKAGE}
+_NOTHING: list[Edge] = []
+"""What is below a terminal; shared, because making lists takes time."""
 
 _by_child = attrgetter("child.key")
 _by_parent = attrgetter("parent.key")
@@ -50,13 +51,15 @@ class Node:
 
     __slots__ = ("changes", "implicit", "into", "key", "on_path", "out", "span", "tag", "visited")
 
-    def __init__(self, key: int, tag: str, span: int = 0, implicit: bool = False) -> None:
+    def __init__(
+        self, key: int, tag: str, out: list[Edge], span: int = 0, implicit: bool = False
+    ) -> None:
         self.key = key
         self.tag = tag
         self.span = span
         """The yield: bit i is set if the word at position i belongs to it."""
         self.implicit = implicit
-        self.out: list[Edge] = []
+        self.out = out
         """Edges to children, ordered by the child's key."""
         self.into: list[Edge] = []
         """Edges from parents, ordered by the parent's key."""
@@ -89,44 +92,57 @@ class Edge:
 class Passage:
     """The units and terminals of one graph, and the operations that normalization is made of."""
 
-    __slots__ = ("cyclic", "root", "terminals", "units")
+    __slots__ = ("_cyclic", "_order", "root", "terminals", "units")
 
     def __init__(self, graph: Graph, marks: list[bool]) -> None:
         size = len(marks)
         self.terminals = [
-            Node(i - size, MARK) if mark else Node(i - size, WORD, 1 << i)
+            Node(i - size, MARK, _NOTHING) if mark else Node(i - size, WORD, _NOTHING, 1 << i)
             for i, mark in enumerate(marks)
         ]
         self.units: dict[int, Node] = {}
         nodes = self._add_units(graph)
+        self.root = self.units.setdefault(1, Node(1, UNIT, []))
+        self._cyclic: bool | None = None
+        self._order: list[Node] | None = None
         for source, target, label, remote, attributes in graph.edges:
             parent = nodes[source]
             coordinated = bool(attributes) and bool(attribute(attributes, COORDINATED))
             parent.out.append(Edge(parent, nodes[target], _categories(label), remote, coordinated))
         for unit in self.ordered():
-            unit.out.sort(key=_by_child)
+            if len(unit.out) > 1:
+                unit.out.sort(key=_by_child)
             for edge in unit.out:
                 edge.child.into.append(edge)
-        _, self.cyclic = _children_first(self.units.values(), remotes=True)
+        if not _is_typed(graph):
+            self._infer_tags()
 
     def _add_units(self, graph: Graph) -> dict[str, Node]:
         """Make the units with their terminals; return every node of the graph by its id."""
         terminals = self.terminals
-        keys = _unit_keys(graph)
-        tag = _tagger(graph, terminals)
         nodes: dict[str, Node] = {}
-        for node in graph.nodes:
-            key = keys.get(node.id)
-            if key is None:
-                nodes[node.id] = terminals[node.anchors[0]]
+        keys = _unit_keys(graph)
+        for name, _, anchors, _, implicit, attributes in graph.nodes:
+            if name not in keys:
+                nodes[name] = terminals[anchors[0]]
                 continue
-            unit = nodes[node.id] = self.units[key] = Node(key, tag(node), 0, node.implicit)
-            unit.out = [
-                Edge(unit, terminals[anchor], TERMINAL_CATEGORIES) for anchor in node.anchors
-            ]
-        root = self.units.get(1)
-        self.root = self.units[1] = root or Node(1, UNIT)
+            tag = UNIT
+            if attributes:
+                tag = next((_TAGS[pair] for pair in attributes if pair in _TAGS), UNIT)
+            unit = nodes[name] = self.units[keys[name]] = Node(keys[name], tag, [], 0, implicit)
+            for anchor in anchors:
+                unit.out.append(Edge(unit, terminals[anchor], TERMINAL_CATEGORIES))
         return nodes
+
+    def _infer_tags(self) -> None:
+        """Recognize punctuation units and linkages by their edges, where nothing names them."""
+        for unit in self.units.values():
+            below = {category for edge in unit.out for category in edge.categories}
+            above = {category for edge in unit.into for category in edge.categories}
+            if below and not above and below <= {"LA", "LR"}:
+                unit.tag = LINKAGE
+            elif above == {"U"} and unit.out and all(e.child.tag is MARK for e in unit.out):
+                unit.tag = PUNCTUATION
 
     def ordered(self) -> list[Node]:
         """Return the units in the order of their ids."""
@@ -148,7 +164,7 @@ class Passage:
         number = len(self.units) + 1
         while number in self.units:
             number += 1
-        unit = self.units[number] = Node(number, tag)
+        unit = self.units[number] = Node(number, tag, [])
         return unit
 
     def connect(
@@ -216,23 +232,43 @@ class Passage:
         """Copy an edge with other ends or categories, *remote* if asked or if it was.
 
         Return False and do nothing if that would close a cycle. Normalization copies edges only
-        along existing paths, so that it cannot happen where there was no cycle before.
+        along existing paths, so that it cannot happen unless there is a cycle already.
         """
+        if self._cyclic is None:
+            _, self._cyclic = _children_first(self.units.values(), remotes=True)
         parent = parent or edge.parent
         child = child or edge.child
-        if self.cyclic and child in ancestors(parent):
+        if self._cyclic and child in ancestors(parent):
             return False
         self.connect(
             parent, child, categories or edge.categories, edge.remote or remote, edge.coordinated
         )
         return True
 
+    def move_to_head(self, unit: Node, category: str) -> None:
+        """Move a unit from its primary parent to the first head, between two `compute_yields`."""
+        parent = primary_parent(unit)
+        if parent is not None:
+            self.remove(next(edge for edge in parent.out if edge.child is unit))
+        head = self.first_head()
+        self.connect(head, unit, (category,))
+        if head.into:
+            self._order = None
+        elif self._order and self._order[-1] is not head:
+            # Nothing is above a head, so it may come last, after all its new children.
+            self._order.remove(head)
+            self._order.append(head)
+
     def compute_yields(self) -> None:
         """Set the span of every unit: its words over edges that are not remote."""
-        order, cyclic = _children_first(self.units.values(), remotes=False)
+        order, cyclic = self._order, False
+        if order is None:
+            order, cyclic = _children_first(self.units.values(), remotes=False)
         if cyclic:  # grow from nothing until nothing grows
             for unit in order:
                 unit.span = 0
+        else:
+            self._order = order
         changed = True
         while changed:
             changed = False
@@ -290,9 +326,16 @@ def passages(*graphs: Graph) -> list[Passage]:
 
 
 def _stated_marks(tokens: Iterable[Token]) -> list[bool] | None:
-    """Say which tokens their type calls punctuation; None if no token has a type."""
-    types = [attribute(token[4], "type") for token in tokens]
-    return [kind == MARK for kind in types] if any(types) else None
+    """Say which tokens their type calls punctuation; None if there are none."""
+    marks = [_MARKED in token[4] for token in tokens]
+    return marks if any(marks) else None
+
+
+def _is_typed(graph: Graph) -> bool:
+    """Say whether the graph tells punctuation and linkages from other tokens and units."""
+    return any(_MARKED in token[4] for token in graph.tokens) or any(
+        pair in _TAGS for node in graph.nodes for pair in node[5]
+    )
 
 
 @lru_cache(maxsize=65536)
@@ -309,9 +352,9 @@ def _unit_keys(graph: Graph) -> dict[str, int]:
     """Number the units: as their ids say, or else the top first and the others as listed."""
     keys: dict[str, int] = {}
     for node in graph.nodes:
-        match = _UNIT_ID.fullmatch(node.id)
-        if match:
-            keys[node.id] = int(match[1])
+        layer, _, number = node[0].partition(".")
+        if layer == "1" and number.isdecimal():
+            keys[node[0]] = int(number)
         elif not _is_terminal(node):
             break
     else:
@@ -325,30 +368,6 @@ def _unit_keys(graph: Graph) -> dict[str, int]:
 
 def _is_terminal(node: GraphNode) -> bool:
     return any(name == "terminal" for name, _ in node.attributes)
-
-
-def _tagger(graph: Graph, terminals: list[Node]) -> Callable[[GraphNode], str]:
-    """Return the function that tells units, punctuation units and linkages apart."""
-    kinds = {UNIT: UNIT, PUNCTUATION: PUNCTUATION, LINKAGE: LINKAGE}
-    typed = any(node[5] and attribute(node[5], "type") for node in graph.nodes)
-    if typed or _stated_marks(graph.tokens):
-        return lambda node: kinds.get(attribute(node.attributes, "type", UNIT), UNIT)
-    into: dict[str, list[GraphEdge]] = {}
-    out: dict[str, list[GraphEdge]] = {}
-    for edge in graph.edges:
-        into.setdefault(edge.target, []).append(edge)
-        out.setdefault(edge.source, []).append(edge)
-
-    def tag(node: GraphNode) -> str:
-        below, above = out.get(node.id, ()), into.get(node.id, ())
-        if below and not above and all(edge.label in ("LA", "LR") for edge in below):
-            return LINKAGE
-        only_marks = node.anchors and all(terminals[i].tag is MARK for i in node.anchors)
-        if only_marks and not below and above and all(edge.label == "U" for edge in above):
-            return PUNCTUATION
-        return UNIT
-
-    return tag
 
 
 def _children_first(units: Iterable[Node], *, remotes: bool) -> tuple[list[Node], bool]:
