@@ -30,7 +30,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 
-from graphconv.arborescence import Arborescence, Relation, Row, rows_from_relations
+from graphconv.arborescence import (
+    ROOT_RELATION,
+    Arborescence,
+    Relation,
+    Row,
+    rows_from_relations,
+)
 from graphconv.conversion import amr, bilexical, ucca
 from graphconv.conversion.side import Bare, Built, freeze, pack, thaw, unpack
 from graphconv.conversion.ucca import linkage_units
@@ -86,6 +92,8 @@ def to_arborescence(
     except (IndexError, KeyError):
         graph.validate()  # says what is wrong with it
         raise
+    if len({*ids}) != len(graph.nodes):
+        graph.validate()
     if graph.metadata:
         side["metadata"] = freeze(graph.metadata)
     if graph.extras:
@@ -101,6 +109,8 @@ def to_graph(tree: Arborescence) -> Graph:
     """
     conversion = _conversion(tree.framework, tree.id)
     rows, side = tree.rows, tree.side
+    if rows and rows[0].relation != ROOT_RELATION:
+        raise ConversionError("the first row is not a root", graph_id=tree.id)
     try:
         bare = conversion.read(rows, side.get("ids"), tree.framework)
         nodes, edges, tops = unpack(side, bare)
@@ -130,6 +140,8 @@ def from_relations(
         raise ConversionError(error.message, graph_id=id) from None
     tree = Arborescence(id, framework, tuple(tokens), rows)
     tree.validate()
+    if rows and rows[0].relation != ROOT_RELATION:
+        raise ConversionError("the first relation is not that of a root", graph_id=id)
     return tree
 
 

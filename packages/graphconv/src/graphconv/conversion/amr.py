@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import count
 
-from graphconv.arborescence import ROOT_RELATION, Row
+from graphconv.arborescence import Row
 from graphconv.conversion.labels import (
     REVERSED,
     STRUCTURAL,
@@ -97,7 +97,7 @@ def read(rows: Sequence[Row], ids: Sequence[str] | None, framework: str) -> Bare
                 edges.append(Edge(below, above, label, False, inverted))
             else:
                 edges.append(Edge(above, below, label))
-        elif row_relation == TOP or (row_relation == ROOT_RELATION and index in names):
+        elif index in names and (row_relation == TOP or not head):
             tops.append(names[index])
     return Bare(nodes, tuple(edges), tuple(tops))
 

@@ -26,7 +26,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 from typing import Any
 
-from graphconv.arborescence import ROOT_RELATION, Row
+from graphconv.arborescence import Row
 from graphconv.conversion.labels import REVERSED, STRUCTURAL, TOP, VIRTUAL, both_ways, edge_label
 from graphconv.conversion.side import Bare, Built
 from graphconv.conversion.spanning import (
@@ -97,7 +97,7 @@ def read(rows: Sequence[Row], ids: Sequence[str] | None, framework: str) -> Bare
             label, mark = edge_label(row_relation)
             above, below = rows[head - 1][4][0], anchors[0]
             arcs.append((above, below, label) if mark == REVERSED else (below, above, label))
-        elif row_relation == TOP or (row_relation == ROOT_RELATION and anchors):
+        elif anchors and (row_relation == TOP or not head):
             tops.append(anchors[0])
     # The order of SDP files: a line is a target, its columns are the sources.
     arcs.sort()

@@ -31,7 +31,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from graphconv.arborescence import ROOT_RELATION, Row
+from graphconv.arborescence import Row
 from graphconv.conversion.labels import (
     NULL,
     NULL_TERMINAL,
@@ -64,7 +64,6 @@ _LINKAGE_TYPE: Attributes = (("type", "LKG"),)
 _PUNCTUATION_TYPE: Attributes = (("type", "PNCT"),)
 _TERMINAL_NODE: Attributes = (("terminal", True),)
 _WORDS = frozenset({PHRASE, TERMINAL_CHILD})
-_TOPS = frozenset({TOP, ROOT_RELATION})
 _PRIMARY = ("", TERMINAL)
 
 # The constructor of a NamedTuple runs Python code; these do not.
@@ -168,7 +167,7 @@ def read(rows: Sequence[Row], ids: Sequence[str] | None, framework: str) -> Bare
                 anchors[above].extend(row_anchors)
         elif row_relation in STRUCTURAL:
             primary[index] = row_relation
-            if index in names and row_relation in _TOPS:
+            if index in names and (row_relation == TOP or not head):
                 tops.append(names[index])
         else:
             label, mark = edge_label(row_relation)
