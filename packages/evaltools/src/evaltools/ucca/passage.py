@@ -37,7 +37,7 @@ WORD, MARK = "Word", "Punctuation"
 TERMINAL_CATEGORIES = ("Terminal",)
 COORDINATED = "Coordinated_Main_Rel."
 _MARKED = ("type", MARK)
-_TAGS = {("type", PUNCTUATION): PUNCTUATION, ("type", LINKAGE): LINKAGE}
+_TAGS = {PUNCTUATION: PUNCTUATION, LINKAGE: LINKAGE}  # as the objects that `is` compares with
 _NOTHING: list[Edge] = []
 """What is below a terminal; shared, because making lists takes time."""
 
@@ -126,9 +126,7 @@ class Passage:
             if name not in keys:
                 nodes[name] = terminals[anchors[0]]
                 continue
-            tag = UNIT
-            if attributes:
-                tag = next((_TAGS[pair] for pair in attributes if pair in _TAGS), UNIT)
+            tag = _TAGS.get(attribute(attributes, "type"), UNIT) if attributes else UNIT
             unit = nodes[name] = self.units[keys[name]] = Node(keys[name], tag, [], 0, implicit)
             for anchor in anchors:
                 unit.out.append(Edge(unit, terminals[anchor], TERMINAL_CATEGORIES))
@@ -334,7 +332,7 @@ def _stated_marks(tokens: Iterable[Token]) -> list[bool] | None:
 def _is_typed(graph: Graph) -> bool:
     """Say whether the graph tells punctuation and linkages from other tokens and units."""
     return any(_MARKED in token[4] for token in graph.tokens) or any(
-        pair in _TAGS for node in graph.nodes for pair in node[5]
+        attribute(node[5], "type") in _TAGS for node in graph.nodes if node[5]
     )
 
 
