@@ -3,11 +3,12 @@ from pathlib import Path
 
 import pytest
 
-from graphconv.graph import Token
+from graphconv.graph import Graph, Token
 from transducer import annotation
 from transducer.annotation import (
     AnnotationError,
     annotate,
+    annotated_graphs,
     fill,
     load_annotator,
     sentences,
@@ -88,6 +89,10 @@ def test_plug_in(monkeypatch: pytest.MonkeyPatch) -> None:
     assert made is not None
     assert made.annotate([[Token("a")]]) == [(Token("a", pos="A"),)]
     assert [tokens[0].pos for _, tokens in sentences("it is", made)] == ["IT"]
+    graphs = [Graph(str(number), "dm", (Token("a"),)) for number in range(5)]
+    found = list(annotated_graphs(graphs, made, batch_size=2))
+    assert [(graph.id, graph.tokens[0].pos) for graph in found] == [(g.id, "A") for g in graphs]
+    assert list(annotated_graphs(graphs, None)) == graphs
     for name in ("annotators_for_tests:nothing", "annotators_for_tests:absent", "no.such:thing"):
         with pytest.raises(AnnotationError, match=name.split(":")[1]):
             load_annotator(name)

@@ -19,11 +19,14 @@ import logging
 import unicodedata
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
-from graphconv.graph import Token
+from graphconv.graph import Graph, Token
 from transducer.text import split_sentences, tokenize
+
+T = TypeVar("T")
 
 _log = logging.getLogger(__name__)
 
@@ -90,6 +93,16 @@ def annotate(
     if annotator is None:
         return [tuple(tokens) for tokens in sentences]
     return annotator.annotate(sentences)
+
+
+def annotated_graphs(
+    graphs: Iterable[Graph], annotator: Annotator | None, *, batch_size: int = 64
+) -> Iterator[Graph]:
+    """Yield the graphs with annotated tokens, a batch at a time."""
+    for batch in _batches(graphs, batch_size):
+        annotated = annotate([graph.tokens for graph in batch], annotator)
+        for graph, tokens in zip(batch, annotated, strict=True):
+            yield replace(graph, tokens=tokens)
 
 
 def token_features(token: Token) -> dict[str, str | None]:
@@ -222,8 +235,8 @@ def _spaces(tokens: Sequence[Token]) -> list[bool]:
     ]
 
 
-def _batches(items: Iterable[tuple[int, str]], size: int) -> Iterator[list[tuple[int, str]]]:
-    batch: list[tuple[int, str]] = []
+def _batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
+    batch: list[T] = []
     for item in items:
         batch.append(item)
         if len(batch) == size:
@@ -233,7 +246,7 @@ def _batches(items: Iterable[tuple[int, str]], size: int) -> Iterator[list[tuple
         yield batch
 
 
-def load_annotator(name: str | None) -> Annotator | None:
+def load_annotator(name: str | Path | None) -> Annotator | None:
     """Return the annotator of that name.
 
     ``None`` or ``none``: no annotator. ``auto``: an installed spaCy pipeline, else none; never an
@@ -244,10 +257,10 @@ def load_annotator(name: str | None) -> Annotator | None:
         return None
     if name == "auto":
         return _auto()
-    module, colon, function = name.partition(":")
+    module, colon, function = str(name).partition(":")
     if colon and not Path(name).exists():
         return _plug_in(module, function)
-    return _spacy(name)
+    return _spacy(str(name))
 
 
 def _auto() -> Annotator | None:

@@ -20,6 +20,7 @@ _WINDOW = range(-2, 7)
 _PREFIXES = ("un", "in", "im", "il", "ir", "non", "dis")
 _MIN_COUNT = 3
 _RELIABLE = 0.5
+_MEANINGFUL = 0.7
 
 Lemma = Callable[[Token], str]
 """What a token is called in the graph."""
@@ -30,20 +31,33 @@ def learn_polarity(
 ) -> dict[str, float]:
     """Return how often each rule is right, for the rules that are right at least half of the time.
 
-    A rule is "cue distance" or "prefix-".
+    A rule is "cue distance" or "prefix-". The cue must also mean that there is a negation at all:
+    "did" is near one often enough, but only because "not" is.
     """
     tries: Counter[str] = Counter()
     hits: Counter[str] = Counter()
+    cues: Counter[str] = Counter()
+    negations: Counter[str] = Counter()
     for tokens, graph in pairs:
         negated = _negated(graph)
-        for rule, node_id in _firings(tokens, graph, lemma):
+        firings = list(_firings(tokens, graph, lemma))
+        for rule, node_id in firings:
             tries[rule] += 1
             hits[rule] += node_id in negated
+        for cue in {_cue(rule) for rule, _ in firings}:
+            cues[cue] += 1
+            negations[cue] += bool(negated)
     return {
         rule: round(hits[rule] / count, 4)
         for rule, count in sorted(tries.items())
-        if count >= _MIN_COUNT and hits[rule] >= _RELIABLE * count
+        if count >= _MIN_COUNT
+        and hits[rule] >= _RELIABLE * count
+        and negations[_cue(rule)] >= _MEANINGFUL * cues[_cue(rule)]
     }
+
+
+def _cue(rule: str) -> str:
+    return rule.partition(" ")[0]
 
 
 def find_negated(
@@ -52,7 +66,7 @@ def find_negated(
     """Return the nodes that the rules negate: per cue the one with the best rule."""
     best: dict[str, tuple[float, str]] = {}
     for rule, node_id in _firings(tokens, graph, lemma):
-        cue = rule.partition(" ")[0]
+        cue = _cue(rule)
         if rules.get(rule, 0.0) > best.get(cue, (0.0, ""))[0]:
             best[cue] = (rules[rule], node_id)
     return {node_id for _, node_id in best.values()}
