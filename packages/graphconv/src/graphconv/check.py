@@ -98,7 +98,8 @@ def summary(results: Iterable[Result]) -> tuple[list[Line], list[Result]]:
 def _equal_by(name: Mapping[str, str], graph: Graph, bare: Graph) -> bool:
     """Say whether *bare* is *graph* when its nodes are called by the other *name*."""
     return (
-        Counter(_core(node, node.id, graph.framework) for node in graph.nodes)
+        name.keys() == {node.id for node in bare.nodes}
+        and Counter(_core(node, node.id, graph.framework) for node in graph.nodes)
         == Counter(_core(node, name[node.id], graph.framework) for node in bare.nodes)
         and Counter(edge[:4] for edge in graph.edges)
         == Counter((name[s], name[t], *rest) for s, t, *rest, _ in bare.edges)
