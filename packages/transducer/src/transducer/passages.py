@@ -24,6 +24,7 @@ from transducer.text import ends_sentence
 
 # The extra of a part: its number, and what only the passage knows.
 _PART = "passage"
+_WRITTEN = frozenset({"format", "categories", "terminal_categories"})
 _LINKAGE = frozenset({"LA", "LR"})
 # Not the ellipsis: units of English-Wiki go on after 39 of 41 that a capital follows.
 _FINAL = frozenset(". ! ? 。 ！ ？ ؟ ।".split())
@@ -396,4 +397,5 @@ def _moved(node: Node, offset: int) -> Node:
 
 
 def _format(graph: Graph) -> Attributes:
-    return tuple(pair for pair in graph.extras if pair[0] in ("format", "categories"))
+    """Return the extras that say how every part is written; the others are of the whole passage."""
+    return tuple(pair for pair in graph.extras if pair[0] in _WRITTEN)

@@ -12,7 +12,7 @@ A graph that is complete already comes back as it is.
 from __future__ import annotations
 
 import re
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterable
 from dataclasses import replace
 
@@ -55,25 +55,21 @@ def _role(edge: Edge) -> Edge:
 def _one_kind_each(
     nodes: dict[str, Node], edges: Iterable[Edge], tops: tuple[str, ...]
 ) -> dict[str, Node]:
-    """Make a variable of each constant that is a top or has edges that a constant cannot have."""
+    """Make a variable of each constant that is a top or has edges that a constant cannot have.
+
+    A constant may be the source of its only edge, to a variable, as in ``:polarity-of -``.
+    """
+    degrees = Counter(end for edge in edges for end in (edge.source, edge.target))
     variables = set(tops)
     for edge in edges:
-        if nodes[edge.source].constant:
+        if degrees[edge.source] > 1 or nodes[edge.target].constant:
             variables.add(edge.source)
     return {
         name: node._replace(constant=False, label=(node.label or "").strip('"'))
-        if node.constant and name in variables and not _written_inverted(name, nodes, edges, tops)
+        if node.constant and name in variables
         else node
         for name, node in nodes.items()
     }
-
-
-def _written_inverted(
-    name: str, nodes: dict[str, Node], edges: Iterable[Edge], tops: tuple[str, ...]
-) -> bool:
-    """Say whether a constant is only the source of one edge, as in ``:polarity-of -``."""
-    own = [edge for edge in edges if name in (edge.source, edge.target)]
-    return name not in tops and len(own) == 1 and not nodes[own[0].target].constant
 
 
 def _distinct(edges: Iterable[Edge]) -> list[Edge]:
