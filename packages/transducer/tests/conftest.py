@@ -13,8 +13,8 @@ import graphconv
 from graphconv.graph import Graph
 from transducer import sample
 from transducer.config import Config, ModelConfig, TrainConfig
+from transducer.constraints import Rules, make_rules
 from transducer.data import Batch, Item, build_vocabularies, collate, number
-from transducer.decode import Rules, make_rules
 from transducer.model import TransducerModel
 from transducer.tasks import Task, make_task, training_graphs
 from transducer.vocab import Vocabularies

@@ -16,6 +16,7 @@ from evaltools.validity import faults
 from graphconv.arborescence import Arborescence, Row
 from transducer.data import Example, collate, number
 from transducer.decode import decode
+from transducer.model import _node_log_probability
 from transducer.structure import candidate_heads
 from transducer.tasks import Document, Sentence
 from transducer.vocab import EOS
@@ -35,7 +36,10 @@ def decoded(small: Any, examples: list[Example], **options: Any) -> Any:
 @pytest.mark.parametrize("beam", [1, 4])
 def test_decoding_scores_are_teacher_forced_scores(small: Any, beam: int) -> None:
     found = decoded(small, small.examples, beam=beam)
-    again = [replace(e, rows=hypotheses[0].rows) for e, hypotheses in zip(small.examples, found, strict=True)]
+    again = [
+        replace(e, rows=hypotheses[0].rows)
+        for e, hypotheses in zip(small.examples, found, strict=True)
+    ]
     items = [number(example, small.vocabularies) for example in again]
     with torch.no_grad():
         likelihood = small.model.log_likelihood(collate(items, small.vocabularies))
@@ -84,7 +88,9 @@ def _optimum(small: Any, example: Example) -> tuple[tuple[Row, ...], float]:
             heapq.heappush(queue, (-_score(small, example, rows), next(order), rows, True))
         for row in _next_rows(small, example, rows):
             longer = (*rows, row)
-            heapq.heappush(queue, (-_score(small, example, longer, ended=False), next(order), longer, False))
+            heapq.heappush(
+                queue, (-_score(small, example, longer, ended=False), next(order), longer, False)
+            )
 
 
 def _score(small: Any, example: Example, rows: tuple[Row, ...], *, ended: bool = True) -> float:
@@ -96,9 +102,9 @@ def _score(small: Any, example: Example, rows: tuple[Row, ...], *, ended: bool =
         whole = float(small.model.log_likelihood(batch))
         if ended:
             return whole
-        from transducer.model import _node_log_probability
-
-        nodes = _node_log_probability(small.model.teacher_force(batch).nodes, batch, force_copy=False)
+        nodes = _node_log_probability(
+            small.model.teacher_force(batch).nodes, batch, force_copy=False
+        )
         return whole - float(nodes[0, len(rows)])
 
 
@@ -111,22 +117,21 @@ def _next_rows(small: Any, example: Example, rows: tuple[Row, ...]) -> list[Row]
         nodes.append(("<virtual>", 1, ()))
         allowed = [label for label in nodes if label[0] in small.vocabularies.labels or label[2]]
         return [Row(label, index, 0, "root", anchors) for label, index, anchors in allowed]
-    nodes += [(r.label, r.index, r.anchors) for n, r in enumerate(rows, 1) if r.index == n and r.anchors]
-    names = [r for r in small.vocabularies.relations.items[3:]]
+    nodes += [
+        (r.label, r.index, r.anchors) for n, r in enumerate(rows, 1) if r.index == n and r.anchors
+    ]
+    names = list(small.vocabularies.relations.items[3:])
     result = []
     for label, index, anchors in nodes:
-        for head in _heads(small, rows, Row(label, index, 1, "null", anchors)):
+        for head in candidate_heads("dm", (*rows, Row(label, index, 1, "null", anchors)))[-1]:
             for name in names:
-                if _fits(rows, rows[head - 1].index, head, index, new, name):
+                if _fits(rows, head, (index, new), name):
                     result.append(Row(label, index, head, name, anchors))
     return result
 
 
-def _heads(small: Any, rows: tuple[Row, ...], row: Row) -> list[int]:
-    return candidate_heads("dm", (*rows, row))[-1]
-
-
-def _fits(rows: tuple[Row, ...], node: int, head: int, index: int, new: int, name: str) -> bool:
+def _fits(rows: tuple[Row, ...], head: int, child: tuple[int, int], name: str) -> bool:
+    node, (index, new) = rows[head - 1].index, child
     virtual = not rows[0].anchors
     links = set()
     for row in rows[1:]:
@@ -149,7 +154,9 @@ def test_random_models_give_valid_graphs(make_small: Callable[..., Any]) -> None
         for seed in range(per_task):
             small.shake(seed, scale=(0.3, 1.0, 3.0)[seed % 3])
             example = small.examples[seed % len(small.examples)]
-            [hypotheses] = decoded(small, [example], beam=1 + 2 * (seed % 2), unique_core_roles=seed % 5 == 0)
+            [hypotheses] = decoded(
+                small, [example], beam=1 + 2 * (seed % 2), unique_core_roles=seed % 5 == 0
+            )
             rows = hypotheses[0].rows
             Arborescence(example.id, name, example.tokens, rows).validate()
             graph = _graph(small, example, rows)
@@ -202,4 +209,6 @@ def test_rows_are_told_as_they_come(small: Any) -> None:
     told: list[Row] = []
     [[found]] = decoded(small, small.examples[:1], on_row=lambda _, row: told.append(row))
     assert len(told) >= 1
-    assert [row.label.rstrip("!") for row in told] == [r.label.rstrip("!") for r in found.rows[: len(told)]]
+    assert [row.label.rstrip("!") for row in told] == [
+        r.label.rstrip("!") for r in found.rows[: len(told)]
+    ]

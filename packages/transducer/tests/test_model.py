@@ -20,7 +20,9 @@ def test_distributions_sum_to_one(small: Any) -> None:
     forced = small.model.teacher_force(batch)
     outcomes = mix_outcomes(forced.nodes, batch.offers, batch.indices).exp()
     # Rows are pooled at their first occurrence, one place before their number.
-    torch.testing.assert_close(outcomes.sum(-1), torch.ones(batch.outcomes.shape), atol=1e-5, rtol=0)
+    torch.testing.assert_close(
+        outcomes.sum(-1), torch.ones(batch.outcomes.shape), atol=1e-5, rtol=0
+    )
     rows = batch.target_mask & (torch.arange(batch.heads.shape[1]) >= 1)
     sums = forced.sources.exp().sum(-1)[rows]
     torch.testing.assert_close(sums, torch.ones_like(sums), atol=1e-5, rtol=0)
@@ -56,7 +58,9 @@ def test_the_loss_is_the_likelihood_without_smoothing(small: Any) -> None:
 
 def test_gradients_are_finite_and_reach_every_weight(small: Any) -> None:
     small.model.train()
-    small.model.loss(small.batch(), smoothing=0.1, edge_smoothing=0.1, coverage=1.0).total.backward()
+    small.model.loss(
+        small.batch(), smoothing=0.1, edge_smoothing=0.1, coverage=1.0
+    ).total.backward()
     for name, weight in small.model.named_parameters():
         assert weight.grad is not None, name
         assert torch.isfinite(weight.grad).all(), name
@@ -141,14 +145,19 @@ def test_node_copy_counts_every_row_of_the_node(make_small: Callable[..., Any]) 
     for b, i in copies:
         index = int(batch.indices[b, i + 1])
         rows = [j for j in range(1, i + 1) if int(batch.indices[b, j]) == index]
-        expected = float(scores.switch[b, i, 2].exp()) * sum(float(scores.nodes[b, i, j].exp()) for j in rows)
+        expected = float(scores.switch[b, i, 2].exp()) * sum(
+            float(scores.nodes[b, i, j].exp()) for j in rows
+        )
         place = scores.vocabulary.shape[-1] + batch.offers.shape[1] + index - 1
         assert float(mixed[b, i, place].exp()) == pytest.approx(expected, rel=1e-4)
 
 
 @pytest.mark.parametrize("switch", ["anchored", "previous_edge"])
 def test_switches_change_the_network(make_small: Callable[..., Any], switch: str) -> None:
-    on, off = make_small("dm", size=4, **{switch: True}), make_small("dm", size=4, **{switch: False})
+    on, off = (
+        make_small("dm", size=4, **{switch: True}),
+        make_small("dm", size=4, **{switch: False}),
+    )
     count = [sum(w.numel() for w in s.model.parameters()) for s in (on, off)]
     assert count[0] > count[1]
     assert torch.isfinite(off.model.loss(off.batch()).total)

@@ -9,17 +9,16 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import IO, Any, Protocol
 
 from graphconv import conversion, io
-from graphconv.arborescence import Arborescence, Row, relations
+from graphconv.arborescence import ROOT_LABEL, Row
 from graphconv.cliutil import note, progress
 from graphconv.cliutil import output as text_output
-from graphconv.errors import GraphconvError
 from graphconv.graph import Graph
 from transducer.annotation import Annotator
 from transducer.checkpoint import write_text
@@ -51,56 +50,64 @@ def parse_file(parser: Transducer, path: str, output: str, wishes: Wishes) -> No
     """Parse a file as the command line asks."""
     documents = read_documents(parser.task, path, wishes.kind, wishes.annotator)
     if wishes.incremental:
-        for document in documents:
-            for line in _relations_as_decided(parser, document, wishes.settings):
-                print(line, flush=True)  # noqa: T201 - the result, as it comes
+        with text_output(output) as file:
+            for document in documents:
+                tell_relations(parser, document, file)
         return
-    details = wishes.scores or wishes.alignments is not None or wishes.settings.nbest > 1
-    unparsed: list[str] = []
+    as_json = wishes.scores or wishes.settings.nbest > 1
+    details = as_json or wishes.alignments is not None
+    with ExitStack() as stack:
+        aligned = (
+            None
+            if wishes.alignments is None
+            else stack.enter_context(text_output(wishes.alignments))
+        )
 
-    def problem(parsed: Parse) -> None:
-        unparsed.append(parsed.document.id)
-        note(f"{path}: sentence {parsed.document.id} is not parsed: {parsed.problem}")
-
-    def parse(skip: int) -> Iterator[Parse]:
-        stream = parser.stream(islice(documents, skip, None), wishes.settings, details=details)
-        return progress(stream, "sentences")
-
-    def write(parses: Callable[[int], Iterable[Parse]]) -> None:
-        if wishes.scores or wishes.settings.nbest > 1:
-            with text_output(output) as file:
-                for parsed in parses(0):
-                    file.write(json.dumps(_details(parsed), ensure_ascii=False) + "\n")
-        else:
-            write_parses(parses, output, wishes.to, resume=wishes.resume, on_problem=problem)
-
-    if wishes.alignments is None:
-        write(parse)
-        return
-    with text_output(wishes.alignments) as file:
-
-        def aligned(skip: int) -> Iterator[Parse]:
-            for parsed in parse(skip):
-                file.write(json.dumps(_alignments(parsed), ensure_ascii=False) + "\n")
+        def parse(skip: int) -> Iterator[Parse]:
+            rest = islice(documents, skip, None)
+            for parsed in progress(
+                parser.stream(rest, wishes.settings, details=details), "sentences"
+            ):
+                if parsed.graph is None:
+                    name = parsed.document.id
+                    note(f"{path}: sentence {name} is not parsed: {parsed.problem}")
+                if aligned is not None:
+                    aligned.write(json.dumps(_alignments(parsed), ensure_ascii=False) + "\n")
                 yield parsed
 
-        write(aligned)
+        if as_json:
+            file = stack.enter_context(text_output(output))
+            for parsed in parse(0):
+                file.write(json.dumps(_details(parsed), ensure_ascii=False) + "\n")
+        else:
+            write_parses(parse, output, wishes.to, resume=wishes.resume)
 
 
-def _relations_as_decided(
-    parser: Transducer, document: Document, settings: DecodeConfig
-) -> Iterator[str]:
-    """Yield the relations of a document's sentences as greedy search decides them."""
+def tell_relations(parser: Transducer, document: Document, file: IO[str]) -> None:
+    """Write the relations of a document as greedy search decides them, one a line."""
+    greedy = replace(parser.task.config.decode, beam=1, nbest=1)
     for sentence in document.sentences:
         item = number(sentence.example, parser.vocabularies)
         if not item.forms:
             continue
-        rows: list[Row] = []
-        parser.decode([item], replace(settings, beam=1, nbest=1), on_row=lambda _, row: rows.append(row))
-        tree = Arborescence(document.id, parser.task.name, sentence.tokens, tuple(rows))
-        for relation in relations(tree):
-            yield "\t".join([document.id, *("" if x is None else str(x) for x in relation)])
-        yield ""
+        rows = [Row(ROOT_LABEL, 0, 0, "")]
+
+        def tell(_: int, row: Row, rows: list[Row] = rows) -> None:
+            source = rows[row.head]
+            rows.append(row)
+            relation = (
+                source.label,
+                source.index,
+                row.relation,
+                row.label,
+                row.index,
+                *row.anchors,
+            )
+            file.write("\t".join(map(str, (document.id, *relation))) + "\n")
+            file.flush()
+
+        parser.decode([item], greedy, on_row=tell)
+        file.write("\n")
 
 
 def _details(parsed: Parse) -> dict[str, Any]:
@@ -130,7 +137,11 @@ def _alignments(parsed: Parse) -> dict[str, Any]:
             {
                 "tokens": [token.form for token in sentence.tokens],
                 "rows": [
-                    {"label": row.label, "index": row.index, "attention": [round(x, 4) for x in weights]}
+                    {
+                        "label": row.label,
+                        "index": row.index,
+                        "attention": [round(x, 4) for x in weights],
+                    }
                     for row, weights in zip(found[0].rows, found[0].alignments, strict=False)
                 ],
             }
@@ -184,7 +195,7 @@ def formatter(format_name: str, *, first: bool = True) -> Callable[[Graph], str]
     write = codec.writer() if first and hasattr(codec, "writer") else codec.format
     if format_name in io.TREE_FORMATS:
         return lambda graph: write(conversion.to_arborescence(graph))
-    return write  # type: ignore[no-any-return]
+    return write
 
 
 def write_parses(
@@ -193,7 +204,6 @@ def write_parses(
     format_name: str,
     *,
     resume: bool = False,
-    on_problem: Callable[[Parse], None],
 ) -> int:
     """Write all parses to *path*; *parse* gets the number of documents to skip."""
     with _sink(path, format_name, resume=resume) as (sink, done, note):
@@ -203,15 +213,8 @@ def write_parses(
         while group := list(islice(stream, _EVERY)):
             for parsed in group:
                 count += 1
-                if parsed.graph is None:
-                    on_problem(parsed)
-                    continue
-                try:
-                    text = text_of(parsed.graph)
-                except GraphconvError as error:
-                    on_problem(Parse(parsed.document, None, parsed.hypotheses, str(error)))
-                    continue
-                sink.write(parsed.document.id, text)
+                if parsed.graph is not None:
+                    sink.write(parsed.document.id, text_of(parsed.graph))
             note(count)
     return count
 
@@ -235,8 +238,12 @@ def _sink(
             file.truncate(size)
             file.seek(size)
             sink = _File(file)
-            yield sink, done, lambda n: write_text(
-                journal, json.dumps({"documents": n, "bytes": sink.position()})
+            yield (
+                sink,
+                done,
+                lambda n: write_text(
+                    journal, json.dumps({"documents": n, "bytes": sink.position()})
+                ),
             )
         part.replace(path)
     journal.unlink(missing_ok=True)

@@ -11,7 +11,6 @@
 from __future__ import annotations
 
 import json
-import os
 import platform
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -70,7 +69,7 @@ def save_weights(path: Path, weights: dict[str, Tensor]) -> None:
     """Write weights under a temporary name, then rename."""
     part = path.with_name(path.name + ".part")
     save_file({name: tensor.contiguous() for name, tensor in weights.items()}, part)
-    os.replace(part, path)
+    part.replace(path)
 
 
 def save_last(folder: Path, weights: dict[str, Tensor], state: dict[str, Any]) -> None:
@@ -79,7 +78,7 @@ def save_last(folder: Path, weights: dict[str, Tensor], state: dict[str, Any]) -
     last.mkdir(parents=True, exist_ok=True)
     part = last / (_STATE + ".part")
     torch.save({"weights": weights, **state}, part)
-    os.replace(part, last / _STATE)
+    part.replace(last / _STATE)
 
 
 def load_last(folder: Path) -> dict[str, Any]:
@@ -138,4 +137,4 @@ def write_text(path: Path, text: str) -> None:
     """Write a file under a temporary name, then rename."""
     part = path.with_name(path.name + ".part")
     part.write_text(text + "\n", encoding="utf-8")
-    os.replace(part, path)
+    part.replace(path)

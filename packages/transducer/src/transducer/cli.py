@@ -22,7 +22,11 @@ FORMATS = ("amr", "sdp", "ucca", "mrp", "arborescence", "relations")
 _NATIVE = {"amr": "amr", "dm": "sdp", "pas": "sdp", "psd": "sdp", "ucca": "ucca"}
 
 _device = click.option(
-    "--device", default="auto", show_default=True, metavar="auto|cpu|cuda|mps", help="Where to compute."
+    "--device",
+    default="auto",
+    show_default=True,
+    metavar="auto|cpu|cuda|mps",
+    help="Where to compute.",
 )
 _annotator = click.option(
     "--annotator",
@@ -30,8 +34,12 @@ _annotator = click.option(
     help="spaCy model, folder, module:function, auto or none; default: as in training.",
 )
 _beam = click.option("--beam", type=click.IntRange(1), metavar="K", help="Beam size; 1 is greedy.")
-_batch = click.option("--batch-tokens", type=click.IntRange(1), metavar="N", help="Tokens per batch.")
-_core = click.option("--unique-core-roles", is_flag=True, help="Forbid a repeated ARG0..ARGn below a node.")
+_batch = click.option(
+    "--batch-tokens", type=click.IntRange(1), metavar="N", help="Tokens per batch."
+)
+_core = click.option(
+    "--unique-core-roles", is_flag=True, help="Forbid a repeated ARG0..ARGn below a node."
+)
 
 
 @cliutil.group("arbora-transducer", "transducer", errors=(TransducerError,))
@@ -42,15 +50,31 @@ def main() -> None:
 @main.command()
 @click.option("--task", type=click.Choice(TASKS), help="The framework.")
 @click.option("--recipe", metavar="NAME", help=f"One of {', '.join(recipes())}; default: tiny.")
-@click.option("--config", "config_file", type=click.Path(exists=True, dir_okay=False), help="A TOML file.")
-@click.option("--train", "train_files", multiple=True, type=cliutil.existing(), metavar="F", help="Training files.")
-@click.option("--dev", "dev_files", multiple=True, type=cliutil.existing(), metavar="F", help="Dev files.")
+@click.option(
+    "--config", "config_file", type=click.Path(exists=True, dir_okay=False), help="A TOML file."
+)
+@click.option(
+    "--train",
+    "train_files",
+    multiple=True,
+    type=cliutil.existing(),
+    metavar="F",
+    help="Training files.",
+)
+@click.option(
+    "--dev", "dev_files", multiple=True, type=cliutil.existing(), metavar="F", help="Dev files."
+)
 @click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="Change one setting.")
 @click.option("-o", "--output", metavar="DIR", help="Model directory; default: runs/TASK.")
-@click.option("--resume", metavar="DIR", type=click.Path(exists=True, file_okay=False), help="Go on where DIR stopped.")
+@click.option(
+    "--resume",
+    metavar="DIR",
+    type=click.Path(exists=True, file_okay=False),
+    help="Go on where DIR stopped.",
+)
 @click.option("--seed", default=1, show_default=True)
 @_device
-def train(
+def train(  # noqa: PLR0917 - one parameter per option
     task: str | None,
     recipe: str | None,
     config_file: str | None,
@@ -65,7 +89,7 @@ def train(
 
     Without files it trains on the built-in sample corpus.
     """
-    from transducer import runs  # noqa: PLC0415
+    from transducer import runs
 
     if resume is not None:
         run = runs.load_run(Path(resume), settings)
@@ -87,13 +111,26 @@ def train(
 @main.command()
 @click.argument("input_", metavar="[IN]", default="-", type=cliutil.existing())
 @click.option("--model", metavar="DIR", help="Model directory.")
-@click.option("--task", type=click.Choice(TASKS), help="Take the model of this task that ships with the package.")
+@click.option(
+    "--task",
+    type=click.Choice(TASKS),
+    help="Take the model of this task that ships with the package.",
+)
 @click.option("-o", "--output", default="-", metavar="OUT", help="Default: standard output.")
-@click.option("--input", "kind", type=click.Choice(["treebank", "tokens", "sentences", "text"]), help="Default: by name.")
+@click.option(
+    "--input",
+    "kind",
+    type=click.Choice(["treebank", "tokens", "sentences", "text"]),
+    help="Default: by name.",
+)
 @click.option("--to", type=click.Choice(FORMATS), help="Default: the framework's own format.")
-@click.option("--nbest", type=click.IntRange(1), default=1, help="JSON lines with so many hypotheses.")
+@click.option(
+    "--nbest", type=click.IntRange(1), default=1, help="JSON lines with so many hypotheses."
+)
 @click.option("--scores", is_flag=True, help="JSON lines with a score per relation.")
-@click.option("--alignments", metavar="FILE", help="Write the attention's token alignments as JSON lines.")
+@click.option(
+    "--alignments", metavar="FILE", help="Write the attention's token alignments as JSON lines."
+)
 @click.option("--incremental", is_flag=True, help="Print each relation as it is decided.")
 @click.option("--resume", is_flag=True, help="Continue OUT.part.")
 @_beam
@@ -101,11 +138,12 @@ def train(
 @_core
 @_annotator
 @_device
-def parse(input_: str, model: str | None, task: str | None, output: str, kind: str | None, **options: Any) -> None:
+def parse(
+    input_: str, model: str | None, task: str | None, output: str, kind: str | None, **options: Any
+) -> None:
     """Parse a treebank file (its graphs are ignored) or text."""
-    from transducer.inputs import guess_kind  # noqa: PLC0415
-
-    from transducer.bulk import Wishes, parse_file  # noqa: PLC0415
+    from transducer.bulk import Wishes, parse_file
+    from transducer.inputs import guess_kind
 
     parser = _load(model, task, options["device"])
     if options["nbest"] > (options["beam"] or parser.task.config.decode.beam):
@@ -123,7 +161,11 @@ def parse(input_: str, model: str | None, task: str | None, output: str, kind: s
 @main.command()
 @click.argument("gold", type=cliutil.existing())
 @click.option("--model", metavar="DIR", help="Model directory.")
-@click.option("--task", type=click.Choice(TASKS), help="Take the model of this task that ships with the package.")
+@click.option(
+    "--task",
+    type=click.Choice(TASKS),
+    help="Take the model of this task that ships with the package.",
+)
 @click.option("--fine-grained", is_flag=True, help="AMR: the fine-grained scores, too.")
 @click.option("--format", "format_", type=click.Choice(["table", "json"]), default="table")
 @_beam
@@ -131,13 +173,23 @@ def parse(input_: str, model: str | None, task: str | None, output: str, kind: s
 @_core
 @_annotator
 @_device
-def evaluate(gold: str, model: str | None, task: str | None, *, fine_grained: bool, format_: str, **options: Any) -> None:
+def evaluate(
+    gold: str,
+    model: str | None,
+    task: str | None,
+    *,
+    fine_grained: bool,
+    format_: str,
+    **options: Any,
+) -> None:
     """Parse the sentences of GOLD and score the graphs; tokens/s and validity, too."""
-    from transducer.report import evaluate_file, evaluation_table  # noqa: PLC0415
+    from transducer.report import evaluate_file, evaluation_table
 
     parser = _load(model, task, options["device"])
     settings = _settings(parser, options)
-    report = evaluate_file(parser, gold, settings, _annotator_of(parser, options), fine_grained=fine_grained)
+    report = evaluate_file(
+        parser, gold, settings, _annotator_of(parser, options), fine_grained=fine_grained
+    )
     click.echo(json.dumps(report, indent=1) if format_ == "json" else evaluation_table(report))
 
 
@@ -148,12 +200,14 @@ def evaluate(gold: str, model: str | None, task: str | None, *, fine_grained: bo
 @click.option("--framework", type=click.Choice(TASKS))
 def annotate(input_: str, output: str, annotator: str, framework: str | None) -> None:
     """Add part of speech, lemma, entities and dependencies to the tokens of a treebank file."""
-    import graphconv  # noqa: PLC0415
-    from transducer.annotation import annotated_graphs, load_annotator  # noqa: PLC0415
+    import graphconv
+    from transducer.annotation import annotated_graphs, load_annotator
 
     loaded = load_annotator(annotator)
     if loaded is None:
-        raise TransducerError("there is no annotator: install spaCy and a pipeline (docs/pipeline.md)")
+        raise TransducerError(
+            "there is no annotator: install spaCy and a pipeline (docs/pipeline.md)"
+        )
     graphs = cliutil.progress(graphconv.read(input_, framework=framework), "graphs")
     graphconv.write(annotated_graphs(graphs, loaded), output)
 
@@ -163,7 +217,7 @@ def annotate(input_: str, output: str, annotator: str, framework: str | None) ->
 @click.option("--task", type=click.Choice(TASKS))
 def inspect(name: str | None, task: str | None) -> None:
     """Print a recipe, or a model's config, vocabulary sizes, score and data."""
-    from transducer.report import describe  # noqa: PLC0415
+    from transducer.report import describe
 
     if name is None:
         click.echo("\n".join(recipes()))
@@ -171,12 +225,30 @@ def inspect(name: str | None, task: str | None) -> None:
         click.echo(describe(name, task))
 
 
+@main.command()
+@click.option("-o", "--output", default="demo", show_default=True, metavar="DIR")
+@click.option("--seed", default=1, show_default=True)
+@_device
+def demo(output: str, seed: int, device: str) -> None:
+    """Train, parse, score and draw, on the built-in sample corpus; about five minutes."""
+    from transducer.demo import run_demo
+
+    def tell(result: Any) -> None:
+        cliutil.note(f"{result.task}: {result.metric} {result.score:.2f}, {result.seconds:.0f} s")
+
+    results, page = run_demo(Path(output), device=device, seed=seed, on_result=tell)
+    rows: list[tuple[object, ...]] = [("task", "metric", "model", "nearest sentence", "seconds")]
+    rows += [(r.task, r.metric, r.score, r.baseline, round(r.seconds)) for r in results]
+    click.echo(cliutil.table(rows))
+    click.echo(f"\nGold and predicted graphs are drawn in {page}")
+
+
 def _load(model: str | None, task: str | None, device: str) -> Transducer:
     """Load the model that the user named, or the one that ships for a task."""
     if model is None and task is None:
         raise click.UsageError("--model DIR or --task T is missing")
-    from transducer.parser import Transducer  # noqa: PLC0415
-    from transducer.shipped import find_model  # noqa: PLC0415
+    from transducer.parser import Transducer
+    from transducer.shipped import find_model
 
     return Transducer.load(model if model is not None else find_model(str(task)), device)
 
@@ -188,6 +260,6 @@ def _settings(parser: Transducer, options: dict[str, Any]) -> DecodeConfig:
 
 
 def _annotator_of(parser: Transducer, options: dict[str, Any]) -> Annotator | None:
-    from transducer.annotation import load_annotator  # noqa: PLC0415
+    from transducer.annotation import load_annotator
 
     return load_annotator(options["annotator"] or parser.task.config.train.annotator)

@@ -8,10 +8,10 @@ below, which are the paper's. Unknown names are errors:
 (1024, 64)
 >>> override(config, ["model.decoder_size=256"]).model.decoder_size
 256
->>> override(config, ["model.decodersize=256"])
+>>> override(config, ["model.decodersize=256"])   # doctest: +ELLIPSIS
 Traceback (most recent call last):
     ...
-transducer.errors.ConfigError: --set model.decodersize=256: unknown key, did you mean 'decoder_size'?
+transducer.errors.ConfigError: --set model.decodersize=256: unknown key, ...
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class ModelConfig:
     """Beyond the paper: the decoder also reads the encoder state of the word it copied, and edges
     are scored from the attended context as well as from the LSTM state."""
     copy_ways: int = 1
-    """AMR: 2 lets a token be copied as a concept (its lemma) or as a constant (a name, a number)."""
+    """AMR: 2 lets a token be copied as a concept (its lemma) or a constant (a name, a number)."""
     unit_labels: bool = True
     """UCCA: non-terminals carry their category as label."""
 
@@ -107,7 +107,7 @@ class TrainConfig:
     warmup: int = 0
     """Updates over which the learning rates rise linearly."""
     schedule: str = "constant"
-    """``constant``, or ``cosine``: fall to zero over the epochs (or the minutes, if they end first)."""
+    """``constant``, or ``cosine``: fall to zero over the epochs, or over the minutes."""
     max_norm: float = 5.0
     coverage: float = 1.0
     """Weight of the coverage loss."""
@@ -118,9 +118,9 @@ class TrainConfig:
     force_copy: bool = False
     """Copy where copying gives the label, instead of summing over copying and generating."""
     word_dropout: float = 0.0
-    """Probability of hiding a word, as a function of its count c: word_dropout / (word_dropout + c)."""
+    """A word of count c is hidden with probability word_dropout / (word_dropout + c)."""
     average: float = 0.0
-    """Decay of an exponential moving average of the weights that is evaluated and saved; 0 is off."""
+    """Decay of a moving average of the weights that is evaluated and saved; 0 is off."""
     evaluate_from: int = 1
     """First epoch after which the dev section is parsed."""
     evaluate_every: int = 1
@@ -270,11 +270,11 @@ def _build(kind: Any, values: Mapping[str, Any], name: str) -> Any:
                 raise ConfigError(f"{name}: {key} is a section")
             arguments[key] = _build(hint, value, f"{name}, section {key}")
         else:
-            if hint is float and isinstance(value, int) and not isinstance(value, bool):
-                value = float(value)
-            if not isinstance(value, hint) or isinstance(value, bool) != (hint is bool):
+            whole = hint is float and isinstance(value, int) and not isinstance(value, bool)
+            fits = whole or (isinstance(value, hint) and isinstance(value, bool) == (hint is bool))
+            if not fits:
                 raise ConfigError(f"{name}: {key} = {value!r} is not of type {hint.__name__}")
-            arguments[key] = value
+            arguments[key] = float(value) if whole else value
     try:
         return kind(**arguments)
     except ConfigError as error:

@@ -68,7 +68,7 @@ def _loaded(name: str) -> tuple[Any, Any]:
     from transformers import AutoModel, AutoTokenizer  # noqa: PLC0415
     from transformers.utils import logging  # noqa: PLC0415
 
-    logging.disable_progress_bar()
+    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     tokenizer = AutoTokenizer.from_pretrained(folder, use_fast=True)
     model = AutoModel.from_pretrained(folder, dtype=torch.float32)
     return tokenizer, model.eval()
@@ -152,10 +152,13 @@ class ContextualEncoder(nn.Module):
         self.scale = nn.Parameter(torch.ones(1)) if self.mix is not None else None
         self.model = _loaded(config.contextual)[1].train() if config.contextual_tuned else None
 
-    def forward(self, batch: Batch) -> Tensor:  # -> (B, S, D)
+    def forward(self, batch: Batch) -> Tensor:
+        """Return one vector per word: (B, S, D)."""
         if self.model is None:
+            assert batch.contextual is not None
             layers = batch.contextual.float()  # (B, S, L, D)
         else:
+            assert batch.subwords is not None
             sentences, width = batch.words.shape
             layers = pool(
                 run(self.model, batch.subwords, last=self.mix is None),

@@ -24,7 +24,11 @@ def draw_curves(log: Path, picture: Path) -> None:
     left.set(xlabel="epoch", ylabel="training loss per step")
     left.set_ylim(bottom=0)
     left.legend()
-    scored = [(line["epoch"], line["dev_score"]) for line in lines if line["dev_score"] == line["dev_score"]]
+    scored = [
+        (line["epoch"], line["dev_score"])
+        for line in lines
+        if line["dev_score"] == line["dev_score"]
+    ]
     right.plot(*zip(*scored, strict=True), marker="o", markersize=3) if scored else None
     right.set(xlabel="epoch", ylabel="dev F1")
     for axes in (left, right):

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -171,7 +171,10 @@ def number(example: Example, vocabularies: Vocabularies) -> Item:
     return Item(
         forms=forms,
         words=_array(v.words[form.lower()] for form in forms),
-        **columns,
+        pos=columns["pos"],
+        ner=columns["ner"],
+        dep=columns["dep"],
+        shape=columns["shape"],
         punct=_array(int(f["punct"] == "yes") for f in features),
         anonymous=_array(example.anonymous or [0] * len(forms)),
         offer_labels=offer_labels,
@@ -203,14 +206,16 @@ def _number_rows(
     labels, nodes, node_pos, node_tokens = [""], [BOS], [UNK], [0]
     indices, heads, relations, outcomes = [0], [0], [PAD], []
     offered = {outcome: place for place, outcome in reversed(list(enumerate(offers)))}
-    numbers = _label_numbers(example, v)
+    numbers = {label: outcome for outcome, label in enumerate(v.labels.items)}
+    if not example.positional:
+        numbers |= dict(zip(*_offers(example, v), strict=True))
     for row_number, row in enumerate(example.rows, start=1):
         if row.index != row_number:
             outcome, token = COPY, node_tokens[row.index]
         elif row.anchors:
             outcome, token = labels_size + row.anchors[0], row.anchors[0] + 1
         else:
-            outcome = numbers(row.label)
+            outcome = numbers.get(row.label, IGNORE)
             token = offered[outcome] % n_tokens + 1 if outcome in offered else 0
         outcomes.append(outcome)
         labels.append(row.label)
@@ -232,19 +237,6 @@ def _number_rows(
         "outcomes": _array(outcomes),
         "candidates": _candidates(example),
     }
-
-
-def _label_numbers(example: Example, v: Vocabularies) -> Callable[[str], int]:
-    """Return a function from a label to its outcome."""
-    labels, outcomes = _offers(example, v) if not example.positional else ((), [])
-    offered = dict(zip(labels, outcomes, strict=True))
-
-    def number_of(label: str) -> int:
-        if label in offered:
-            return offered[label]
-        return v.labels[label] if label in v.labels else IGNORE
-
-    return number_of
 
 
 def _candidates(example: Example) -> Array:

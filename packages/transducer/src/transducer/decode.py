@@ -9,10 +9,8 @@ sequence is what :meth:`TransducerModel.log_likelihood` gives.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -20,18 +18,11 @@ from torch import Tensor
 from graphconv.arborescence import Row
 from graphconv.conversion.labels import TERMINAL_CHILD, edge_label
 from graphconv.conversion.labels import relation as plain_relation
-from transducer.data import Batch, Item, characters
-from transducer.model import Encoded, TransducerModel, mix_outcomes
-from transducer.structure import (
-    ELSEWHERE,
-    FIRST_LABELS,
-    IMPLICIT,
-    RelationKind,
-    RowKind,
-    row_kind,
-)
-from transducer.structure import relation_kind as kind_of
-from transducer.vocab import EOS, PAD, UNK, Vocabularies
+from transducer.constraints import Choice, Constraints, Hypotheses, Rules
+from transducer.data import Batch, Item
+from transducer.model import TransducerModel, mix_outcomes
+from transducer.structure import ELSEWHERE, IMPLICIT, RelationKind, RowKind, relation_kind, row_kind
+from transducer.vocab import EOS
 
 NEVER = -torch.inf
 ROWS_PER_TOKEN = 3
@@ -39,7 +30,6 @@ EXTRA_ROWS = 20
 """A sentence of n tokens gets at most ROWS_PER_TOKEN * n + EXTRA_ROWS rows."""
 
 _FIRST_ROOM = 16
-_CORE_ROLE = re.compile(r"ARG\d+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,146 +43,6 @@ class Decoded:
     """log P(v) + log P(u) + log P(r) of each row."""
     alignments: tuple[tuple[float, ...], ...] = ()
     """The attention from which each row was predicted, over the tokens."""
-
-
-class Rules(NamedTuple):
-    """The vocabularies as tables for the rules."""
-
-    task: str
-    label_leaf: Tensor  # (V,) labels whose rows have no children
-    label_first: Tensor  # (V,) labels that only the first row can have
-    label_vectors: Tensor  # (V, node size) their embeddings
-    kinds: Tensor  # (R,) RelationKind of each relation; -1 for what is never predicted
-    core: Tensor  # (R,) number of the core role of each relation, or -1
-    n_core: int
-    labels: tuple[str, ...]
-    relations: tuple[str, ...]
-
-
-def make_rules(model: TransducerModel, vocabularies: Vocabularies, task: str) -> Rules:
-    """Prepare the tables that every batch needs."""
-    device = next(model.parameters()).device
-    labels, relations = vocabularies.labels.items, vocabularies.relations.items
-    kinds = [-1 if number <= 2 else int(kind_of(name)) for number, name in enumerate(relations)]
-    roles = [edge_label(name)[0] for name in relations]
-    core = sorted({role for role in roles if _CORE_ROLE.fullmatch(role)})
-    leaf = [row_kind(task, label, "", is_word=False) == RowKind.LEAF for label in labels]
-    return Rules(
-        task=task,
-        label_leaf=torch.tensor(leaf, device=device),
-        label_first=torch.tensor([label in FIRST_LABELS for label in labels], device=device),
-        label_vectors=_label_vectors(model, vocabularies, device),
-        kinds=torch.tensor(kinds, device=device),
-        core=torch.tensor([core.index(r) if r in core else -1 for r in roles], device=device),
-        n_core=len(core),
-        labels=labels,
-        relations=relations,
-    )
-
-
-def _label_vectors(model: TransducerModel, v: Vocabularies, device: torch.device) -> Tensor:
-    embedding = model.node_embedding
-    nodes = torch.tensor([v.nodes[label] for label in v.labels.items], device=device)
-    pos = torch.full_like(nodes, UNK)
-    table = characters(v.labels.items, v.chars).to(device)
-    vectors = embedding.embed(nodes, torch.arange(len(nodes), device=device), pos, table)
-    copied = vectors.new_zeros(len(nodes), 2 * model.config.encoder_size)
-    return embedding.join(vectors, copied)
-
-
-@dataclass(slots=True)
-class Hypotheses:
-    """The rows of N hypotheses so far, and the decoder's state after the last one.
-
-    Row 0 is the begin symbol. Tensors of rows have room for all rows a sentence may get.
-    """
-
-    encoded: Encoded
-    offers: Tensor  # (N, M * S)
-    offer_vectors: Tensor  # (N, M * S, node size)
-    offer_leaf: Tensor  # (N, M * S)
-    limit: Tensor  # (N,) most rows
-    score: Tensor  # (N,)
-    hidden: Tensor  # (layers, N, D)
-    cell: Tensor
-    context: Tensor  # (N, 2H) c of the last step
-    attention: Tensor  # (N, S) log a^(enc) of the last step
-    z: Tensor  # (N, D)
-    used: Tensor  # (N, S) words that are nodes already
-    vectors: Tensor  # (N, T, node size)
-    node_keys: Tensor  # (N, T, A)
-    ends: Tensor  # (N, T, X)
-    rel_sources: Tensor  # (N, T, Y)
-    index: Tensor  # (N, T)
-    head: Tensor  # (N, T)
-    relation: Tensor  # (N, T)
-    outcome: Tensor  # (N, T) what the row's node was when it first came
-    kind: Tensor  # (N, T) RowKind
-    elsewhere: Tensor  # (N, T) whether the row is remote: not its node's primary one
-    primary: Tensor  # (N, T) per node: the row that has its children, or 0
-    settled: Tensor  # (N, T) per node: whether it has a row that is not remote
-    ancestors: Tensor  # (N, T, T) row j is on the path from the root to row i
-    linked: Tensor  # (N, T, T) there is an edge from node i to node j
-    core: Tensor  # (N, T, n_core) core roles of each node
-    row_score: Tensor  # (N, T)
-    row_attention: Tensor  # (N, T, S)
-    length: int = 0  # rows so far, the same for all
-
-    def select(self, keep: Tensor) -> None:
-        """Replace the hypotheses by those numbered *keep*."""
-        for name in _PER_HYPOTHESIS:
-            setattr(self, name, getattr(self, name).index_select(0, keep))
-        used = self.length + 1
-        for name in _PER_ROW:
-            tensor = getattr(self, name)
-            moved = tensor.new_zeros(len(keep), *tensor.shape[1:])
-            moved[:, :used] = tensor[:, :used].index_select(0, keep)
-            setattr(self, name, moved)
-        self.hidden = self.hidden.index_select(1, keep)
-        self.cell = self.cell.index_select(1, keep)
-        e = self.encoded
-        parts = (part.index_select(0, keep) for part in (e.states, e.keys, e.mask))
-        self.encoded = Encoded(*parts, hidden=e.hidden, cell=e.cell)
-
-    def grow(self) -> None:
-        """Make room for twice as many rows."""
-        for name in _PER_ROW:
-            tensor = getattr(self, name)
-            n, room, *rest = tensor.shape
-            rest = [2 * room, *rest[1:]] if name in _ROW_BY_ROW else rest
-            larger = tensor.new_zeros(n, 2 * room, *rest)
-            larger[:, :room, *(slice(size) for size in tensor.shape[2:])] = tensor
-            setattr(self, name, larger)
-
-
-_PER_HYPOTHESIS = (
-    "offers", "offer_vectors", "offer_leaf", "limit", "score", "context", "attention", "z", "used",
-)  # fmt: skip
-_PER_ROW = (
-    "vectors", "node_keys", "ends", "rel_sources", "index", "head", "relation", "outcome", "kind",
-    "elsewhere", "primary", "settled", "ancestors", "linked", "core", "row_score", "row_attention",
-)  # fmt: skip
-
-
-_ROW_BY_ROW = ("ancestors", "linked")
-
-
-class Choice(NamedTuple):
-    """A next node for some hypotheses: n of them."""
-
-    parent: Tensor  # (n,) the hypothesis it continues
-    outcome: Tensor  # (n,) outcome number
-    log_p: Tensor  # (n,) log P(v)
-    vector: Tensor  # (n, node size)
-    copied: Tensor  # (n, 2H) encoder state of the copied word
-    h: Tensor  # (n, D) LSTM state after consuming it
-    hidden: Tensor  # (layers, n, D)
-    cell: Tensor
-    state: Tensor  # (n, ·) what edges are scored from
-    index: Tensor  # (n,) node index
-    is_copy: Tensor  # (n,)
-    is_word: Tensor  # (n,)
-    position: Tensor  # (n,) 1 + position of the word, or 0
 
 
 @torch.inference_mode()
@@ -246,15 +96,11 @@ class _Search:
     def __init__(self, model: TransducerModel, rules: Rules, *, unique_core_roles: bool) -> None:
         self.model = model
         self.rules = rules
-        self.unique = unique_core_roles
+        self.constraints = Constraints(rules, unique_core_roles=unique_core_roles)
         self.labels = len(rules.labels)
-        self.bilexical = rules.task not in ("amr", "ucca")
-        kinds = rules.kinds
-        self.has = {kind: bool((kinds == int(kind)).any()) for kind in RelationKind}
-        elsewhere = torch.zeros(len(RelationKind), dtype=torch.bool, device=kinds.device)
+        elsewhere = torch.zeros(len(RelationKind), dtype=torch.bool, device=rules.kinds.device)
         elsewhere[[int(kind) for kind in ELSEWHERE]] = True
         self.elsewhere = elsewhere
-        self.has_implicit = bool(rules.label_leaf.any())
 
     # Start ---------------------------------------------------------------------------------------
 
@@ -364,133 +210,8 @@ class _Search:
             hyp.z.unsqueeze(1), hyp.attention.unsqueeze(1), hyp.node_keys[:, rows], node_mask
         )
         log_p = mix_outcomes(scores, hyp.offers, hyp.index[:, rows]).squeeze(1)
-        possible = self._possible(hyp)
+        possible = self.constraints.outcomes(hyp)
         return log_p.masked_fill(~possible, NEVER)
-
-    def _possible(self, hyp: Hypotheses) -> Tensor:
-        """Return which outcomes the rules allow: (N, V + M * S + rows)."""
-        rules, n = self.rules, hyp.length
-        label = torch.ones(len(hyp.z), self.labels, dtype=torch.bool, device=hyp.z.device)
-        label[:, [PAD, UNK]] = False
-        word, copy = self._words(hyp), self._copies(hyp)
-        if n == 0:
-            label[:, EOS] = False
-            if rules.task == "amr":  # a graph is not a constant
-                label &= ~rules.label_leaf
-                word = word & ~hyp.offer_leaf
-            elif rules.task == "ucca":
-                label &= rules.label_first
-                word = torch.zeros_like(word)
-        else:
-            label &= ~rules.label_first
-            if rules.task == "ucca":
-                label, copy = self._ucca_possible(hyp, label, copy)
-        end = torch.zeros_like(label)
-        end[:, EOS] = True
-        over = self._must_end(hyp).unsqueeze(1)
-        label, word, copy = torch.where(over, end, label), word & ~over, copy & ~over
-        possible = torch.cat([label, word, copy], dim=1)
-        possible[:, EOS] |= ~possible.any(1)
-        return possible
-
-    def _must_end(self, hyp: Hypotheses) -> Tensor:
-        """Return which hypotheses can get no further row."""
-        must = hyp.length >= hyp.limit
-        if hyp.length and not bool((self.rules.kinds >= 0).any()):
-            return torch.ones_like(must)
-        if (
-            hyp.length
-            and self.bilexical
-            and not (self.has[RelationKind.NULL] or self.has[RelationKind.TOP])
-        ):
-            must = must | (hyp.outcome[:, 1] < self.labels)  # nothing can hang below a virtual root
-        return must
-
-    def _ucca_possible(self, hyp: Hypotheses, label: Tensor, copy: Tensor) -> tuple[Tensor, Tensor]:
-        """UCCA: all words come before the end, a unit gets a word, a remote node its own place."""
-        waiting = self._waiting(hyp)
-        unused, n_waiting = (~hyp.used).sum(1), waiting.sum(1)
-        # The last rows are kept for the words and nodes that must still come.
-        tight = (hyp.limit - hyp.length <= unused + 2 * n_waiting + 2).unsqueeze(1)
-        unit = ~tight & ((unused > 0).unsqueeze(1) | self.rules.label_leaf)
-        unit = unit.expand(-1, self.labels).clone()
-        unit[:, EOS] = (unused == 0) & (n_waiting == 0) & ~self._open(hyp)
-        return label & unit, copy & (~tight | waiting[:, 1 : hyp.length + 1])
-
-    def _words(self, hyp: Hypotheses) -> Tensor:
-        """Return which offers can be copied: words once, AMR's lemmas always."""
-        places = hyp.offers.shape[1]
-        if self.rules.task == "amr":
-            ways = places // hyp.used.shape[1]
-            offered = torch.zeros(
-                len(hyp.offers), self.labels + places, dtype=torch.bool, device=hyp.offers.device
-            )
-            offered.scatter_(1, hyp.offers, hyp.encoded.mask.repeat(1, ways))
-            return offered[:, self.labels :]  # equal offers are one outcome, at the first place
-        return ~hyp.used
-
-    def _copies(self, hyp: Hypotheses) -> Tensor:
-        """Return which rows can be copied: the first row of each node that can have a second."""
-        n = hyp.length
-        rows = torch.arange(1, n + 1, device=hyp.index.device)
-        first = hyp.index[:, 1 : n + 1] == rows
-        kind = hyp.kind[:, 1 : n + 1]
-        if self.rules.task == "amr":
-            return first & (kind != RowKind.LEAF)
-        outcome = hyp.outcome[:, 1 : n + 1]
-        is_word = outcome >= self.labels
-        if self.rules.task == "ucca":
-            allowed = first & ~(is_word & (kind == RowKind.LEAF))
-            return (
-                allowed if self.has[RelationKind.REMOTE] else allowed & ~hyp.settled[:, 1 : n + 1]
-            )
-        if not n:
-            return first
-        everyone = torch.arange(len(first), device=first.device)
-        heads = self._heads(hyp, everyone, None).unsqueeze(2)
-        reachable = (heads & ~self._full(hyp)[:, :, 1 : n + 1]).any(1)
-        return first & is_word & reachable  # the virtual root is no node
-
-    def _open(self, hyp: Hypotheses) -> Tensor:
-        """UCCA: return whether the last row is a unit that still needs its first child."""
-        i = hyp.length
-        return (hyp.kind[:, i] == RowKind.NODE) & ~hyp.elsewhere[:, i]
-
-    def _waiting(self, hyp: Hypotheses) -> Tensor:
-        """UCCA: return the nodes that have only remote rows so far: (N, T), at their first row."""
-        rows = torch.arange(hyp.index.shape[1], device=hyp.index.device)
-        exists = (rows >= 1) & (rows <= hyp.length) & (hyp.index == rows)
-        return exists & ~hyp.settled
-
-    def _heads(self, hyp: Hypotheses, parent: Tensor, new_word: Tensor | None) -> Tensor:
-        """Return the rows that can be the head of a next row: (choices, rows 1..n)."""
-        n = hyp.length
-        rows = slice(1, n + 1)
-        numbers = torch.arange(1, n + 1, device=hyp.index.device)
-        primary = hyp.primary.gather(1, hyp.index[:, rows])
-        kind = hyp.kind[:, rows]
-        free = hyp.ancestors[:, n, rows] & ((primary == 0) | (primary == numbers))
-        free &= ~hyp.elsewhere[:, rows]
-        heads = (free & (kind == RowKind.NODE))[parent]
-        if new_word is not None and self.has[RelationKind.PHRASE]:
-            heads |= (free & (kind == RowKind.WORD))[parent] & new_word.unsqueeze(1)
-        if self.rules.task == "ucca":
-            heads = torch.where(self._open(hyp)[parent].unsqueeze(1), numbers == n, heads)
-        return heads
-
-    def _full(self, hyp: Hypotheses) -> Tensor:
-        """Bilexical: return which rows and nodes are linked as often as they can be: (N, rows, T).
-
-        Two words have at most one edge each way; the virtual root has each top once.
-        """
-        nodes = hyp.index[:, 1 : hyp.length + 1, None].expand(-1, -1, hyp.linked.shape[-1])
-        forward = hyp.linked.gather(1, nodes)
-        full = forward & hyp.linked.transpose(1, 2).gather(1, nodes)
-        virtual = (hyp.outcome[:, 1] < self.labels).unsqueeze(1)
-        full[:, 0] = torch.where(
-            virtual, forward[:, 0] | (not self.has[RelationKind.TOP]), full[:, 0]
-        )
-        return full
 
     # Taking a step -------------------------------------------------------------------------------
 
@@ -526,10 +247,7 @@ class _Search:
         )
         h = h.squeeze(1)
         states = hyp.encoded.states.shape[-1]
-        if model.config.anchored:
-            copied = vector[:, -states:]
-        else:
-            copied = vector.new_zeros(len(vector), 0)
+        copied = vector[:, -states:]  # used in the anchored variant, where it ends the vector
         state = model.node_states(h, copied, hyp.context[parent])
         word = torch.where(
             (outcome >= self.labels) & ~is_copy & (self.rules.task != "amr"),
@@ -562,11 +280,13 @@ class _Search:
         model = self.model
         start = model.mlp_start(choice.state).unsqueeze(1)
         scores = model.biaffine(start, hyp.ends[parent, 1 : n + 1]).squeeze(1)
-        heads = self._heads(hyp, parent, choice.position > 0)
+        heads = self.constraints.heads(hyp, parent, choice.position > 0)
         log_p = scores.masked_fill(~heads, -1e9).log_softmax(-1).masked_fill(~heads, NEVER)
-        if self.bilexical:
+        if self.constraints.bilexical:
             numbers = torch.arange(len(parent), device=parent.device)
-            full = self._full(hyp)[parent][numbers, :, choice.index] & choice.is_copy.unsqueeze(1)
+            full = self.constraints.full(hyp)[parent][
+                numbers, :, choice.node
+            ] & choice.is_copy.unsqueeze(1)
             log_p = log_p.masked_fill(full, NEVER)
         return log_p
 
@@ -579,51 +299,8 @@ class _Search:
             return result
         source = hyp.rel_sources[choice.parent, head]
         log_p = model.score_relations(source, model.mlp_rel_target(choice.state))
-        allowed = self._allowed_relations(hyp, choice, head)
+        allowed = self.constraints.relations(hyp, choice, head)
         return log_p.masked_fill(~allowed, NEVER)
-
-    def _allowed_relations(self, hyp: Hypotheses, choice: Choice, head: Tensor) -> Tensor:
-        """Return which relations the rules allow between head and choice: (choices, R)."""
-        parent, kinds = choice.parent, self.rules.kinds
-        by_kind = torch.zeros(len(head), len(RelationKind), dtype=torch.bool, device=head.device)
-        node = hyp.index[parent, head]
-        at_first = head == 1
-        virtual = (hyp.outcome[parent, 1] < self.labels) & (self.bilexical)
-        if self.rules.task == "ucca":
-            settled = hyp.settled[parent, choice.index] & choice.is_copy
-            phrase = hyp.kind[parent, head] == RowKind.WORD
-            fresh_word = choice.position > 0
-            by_kind[:, RelationKind.PLAIN] = ~settled & ~phrase
-            by_kind[:, RelationKind.REMOTE] = ~phrase
-            by_kind[:, RelationKind.SECONDARY] = (
-                settled
-                & ~hyp.ancestors[parent, head, :].gather(1, choice.index.unsqueeze(1)).squeeze(1)
-                & ~phrase
-            )
-            by_kind[:, RelationKind.PHRASE] = phrase
-            by_kind[:, RelationKind.TERMINAL] = fresh_word & ~phrase
-            by_kind[:, RelationKind.NULL] = at_first & ~choice.is_copy & ~choice.is_word
-        else:
-            forward = hyp.linked[parent, node, choice.index] & self.bilexical
-            backward = hyp.linked[parent, choice.index, node] & self.bilexical
-            real = ~(virtual & at_first)
-            by_kind[:, RelationKind.PLAIN] = real & ~forward
-            by_kind[:, RelationKind.REVERSED] = real & ~backward
-            by_kind[:, RelationKind.NULL] = at_first & ~choice.is_copy
-            by_kind[:, RelationKind.TOP] = virtual & at_first
-        allowed = by_kind[:, kinds.clamp(min=0)] & (kinds >= 0)
-        if self.unique and self.rules.n_core:
-            allowed &= ~self._repeated_roles(hyp, choice, node)
-        # Where the vocabulary has no fitting relation, the best one stands and is mended at the end.
-        return torch.where(allowed.any(1, keepdim=True), allowed, kinds >= 0)
-
-    def _repeated_roles(self, hyp: Hypotheses, choice: Choice, node: Tensor) -> Tensor:
-        """Return the relations that would give a node a core role it has already."""
-        core, kinds = self.rules.core, self.rules.kinds
-        of_head = hyp.core[choice.parent, node][:, core.clamp(min=0)]
-        of_child = hyp.core[choice.parent, choice.index][:, core.clamp(min=0)]
-        reverse = kinds == int(RelationKind.REVERSED)
-        return torch.where(reverse, of_child, of_head) & (core >= 0)
 
     def append(
         self,
@@ -647,7 +324,7 @@ class _Search:
         places = hyp.offers.shape[1]
         copied = (choice.outcome - self.labels - places + 1).clamp(min=0)
         outcome = torch.where(choice.is_copy, hyp.outcome[numbers, copied], choice.outcome)
-        hyp.outcome[:, i], hyp.index[:, i] = outcome, choice.index
+        hyp.outcome[:, i], hyp.index[:, i] = outcome, choice.node
         hyp.head[:, i], hyp.relation[:, i] = head, relation
         hyp.vectors[:, i] = choice.vector
         hyp.ends[:, i] = self.model.mlp_end(choice.state)
@@ -667,15 +344,15 @@ class _Search:
         hyp.kind[:, i] = kind
         elsewhere = self.elsewhere[kind_of_relation] & (rules.task == "ucca")
         hyp.elsewhere[:, i] = elsewhere
-        hyp.settled[numbers, choice.index] |= ~elsewhere
+        hyp.settled[numbers, choice.node] |= ~elsewhere
         has_head = head > 0
         node = hyp.index[numbers, head]
         hyp.primary[numbers, node] = torch.where(has_head, head, hyp.primary[numbers, node])
         hyp.ancestors[:, i] = hyp.ancestors[numbers, head]
         hyp.ancestors[:, i, i] = True
         reverse = kind_of_relation == RelationKind.REVERSED
-        source = torch.where(reverse, choice.index, node)
-        target = torch.where(reverse, node, choice.index)
+        source = torch.where(reverse, choice.node, node)
+        target = torch.where(reverse, node, choice.node)
         hyp.linked[numbers, source, target] |= has_head
         if rules.n_core:
             core = rules.core[relation]
@@ -700,7 +377,7 @@ class _Search:
         offers: Sequence[Sequence[str]],
         on_row: Callable[[int, Row], None] | None,
     ) -> list[list[Path]]:
-        """Take the best node, then the best source, then the best relation, until the end symbol."""
+        """Take the best node, then the best source, then the best relation, until the end."""
         found: list[list[Path]] = [[] for _ in range(len(hyp.score))]
         sentence = torch.arange(len(hyp.score), device=hyp.score.device)
         done = torch.zeros_like(sentence, dtype=torch.bool)
@@ -732,7 +409,7 @@ class _Search:
         numbers = (int(column[k, i]) for column in (hyp.outcome, hyp.index, hyp.head, hyp.relation))
         return _row(self.rules, *numbers, width=width, tokens=tokens, offers=offers)
 
-    # Beam search (Algorithm 1) ---------------------------------------------------------------------
+    # Beam search (Algorithm 1) ------------------------------------------------------------
 
     def beam(self, hyp: Hypotheses, beam: int, nbest: int) -> list[list[Path]]:
         """Keep the *beam* best relation sequences of each sentence."""
@@ -742,9 +419,14 @@ class _Search:
         while alive:
             log_p = hyp.score.unsqueeze(1) + self.outcomes(hyp)  # (N, outcomes)
             totals, outcome = log_p.topk(min(beam, log_p.shape[1]), dim=1)
-            self._push_finished(hyp, totals, outcome, alive, found, beam, nbest)
+            ends = (outcome == EOS) & (totals > NEVER)
+            for k, place in ends.nonzero().tolist():
+                paths = found[alive[k // beam]]
+                paths.append(_path(hyp, k, float(totals[k, place])))
+                paths.sort(key=lambda path: -path.score)
+                del paths[nbest:]
             totals = totals.masked_fill(outcome == EOS, NEVER)
-            going = self._going_on(totals, alive, found, beam, nbest)
+            going = _going_on(totals, [found[s] for s in alive], nbest)
             if not all(going):
                 keep_sentences = [k for k, goes in enumerate(going) if goes]
                 alive = [alive[k] for k in keep_sentences]
@@ -758,33 +440,6 @@ class _Search:
                 totals, outcome = totals[keep], outcome[keep]
             self._extend(hyp, totals, outcome, beam)
         return found
-
-    def _push_finished(
-        self,
-        hyp: Hypotheses,
-        totals: Tensor,
-        outcome: Tensor,
-        alive: list[int],
-        found: list[list[Path]],
-        beam: int,
-        nbest: int,
-    ) -> None:
-        """Take out the hypotheses that end here."""
-        for k, place in ((outcome == EOS) & (totals > NEVER)).nonzero().tolist():
-            paths = found[alive[k // beam]]
-            paths.append(_path(hyp, k, float(totals[k, place])))
-            paths.sort(key=lambda path: -path.score)
-            del paths[nbest:]
-
-    def _going_on(
-        self, totals: Tensor, alive: list[int], found: list[list[Path]], beam: int, nbest: int
-    ) -> list[bool]:
-        """Return which sentences can still find something better: log-probabilities only fall."""
-        best = totals.view(len(alive), -1).amax(1).tolist()
-        return [
-            score > NEVER and (len(found[s]) < nbest or score > found[s][-1].score)
-            for s, score in zip(alive, best, strict=True)
-        ]
 
     def _extend(self, hyp: Hypotheses, totals: Tensor, outcome: Tensor, beam: int) -> None:
         """Replace each sentence's hypotheses by its best relations, exactly.
@@ -835,6 +490,15 @@ class _Search:
         before = hyp.score[kept.parent]
         gained = torch.where(score > NEVER, score - before, NEVER)
         self.append(hyp, kept, head[slot], relation, gained, in_place=False)
+
+
+def _going_on(totals: Tensor, found: Sequence[Sequence[Path]], nbest: int) -> list[bool]:
+    """Return which sentences can still find something better: log-probabilities only fall."""
+    best = totals.view(len(found), -1).amax(1).tolist()
+    return [
+        score > NEVER and (len(paths) < nbest or score > paths[-1].score)
+        for paths, score in zip(found, best, strict=True)
+    ]
 
 
 def _pick(choice: Choice, numbers: Tensor) -> Choice:
@@ -918,7 +582,7 @@ def _complete_units(rows: list[Row], forms: Sequence[str], rules: Rules) -> list
     The rules above leave nothing to do here, unless the vocabulary is too poor to follow them.
     """
     parents = {row.head for row in rows}
-    placed = {row.index for row in rows if kind_of(row.relation) not in ELSEWHERE}
+    placed = {row.index for row in rows if relation_kind(row.relation) not in ELSEWHERE}
     result = []
     for number, row in enumerate(rows, start=1):
         label, relation = row.label, row.relation

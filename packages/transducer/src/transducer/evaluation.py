@@ -30,6 +30,6 @@ def score(gold: Sequence[Graph], pred: Sequence[Graph | None], **options: Any) -
 
 
 def headline(gold: Sequence[Graph], pred: Sequence[Graph | None]) -> Counts:
-    """Return the counts behind Smatch, labelled F1 with tops, or UCCA's labelled F1 of all edges."""
+    """Return the counts behind Smatch, SDP's labelled F1 with tops, or UCCA's of all edges."""
     counts: Counts = score(gold, pred).main
     return counts

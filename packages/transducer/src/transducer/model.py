@@ -2,15 +2,15 @@
 
 Shapes: B sentences, S source tokens, T decoding steps, V labels that can be generated, R relation
 types, N hypotheses (B in training and greedy search, B x beam otherwise). Step i consumes relation
-y_i = (u_i, d_u, r_i, v_i, d_v) and predicts v_{i+1}; step 0 consumes the begin symbol, so step i and
-row i of the arborescence have the same number.
+y_i = (u_i, d_u, r_i, v_i, d_v) and predicts v_{i+1}; step 0 consumes the begin symbol, so that step
+i and row i of the arborescence have the same number.
 
 Outcomes of a step are numbered: ``0..V-1`` the labels of the vocabulary (EOS among them), then the
 source tokens (by position, or for AMR by what they offer; M ways to copy a token make M * S
 places), then the preceding rows (node copy).
 
-Teacher forcing makes the decoder LSTM independent of attention: :meth:`TransducerModel.loss` is one LSTM
-call per side and large matrix products. Decoding calls the same parts one step at a time.
+Teacher forcing makes the decoder LSTM independent of attention: :meth:`TransducerModel.loss` is one
+LSTM call per side and large matrix products. Decoding calls the same parts one step at a time.
 """
 
 from __future__ import annotations
@@ -125,7 +125,7 @@ class TransducerModel(nn.Module):
         return Encoded(states, keys, batch.source_mask, self._initial(hidden), self._initial(cell))
 
     def _initial(self, final: Tensor) -> Tensor:
-        """Turn the encoder's final states into h_0^l = [backward s_1; forward s_n] of each layer."""
+        """Turn the final encoder states into h_0^l = [backward s_1; forward s_n] of each layer."""
         layers, sentences = self.config.decoder_layers, final.shape[1]
         by_layer = final.view(self.config.encoder_layers, 2, sentences, -1).flip(1)
         joined = by_layer.transpose(1, 2).reshape(self.config.encoder_layers, sentences, -1)
@@ -133,7 +133,7 @@ class TransducerModel(nn.Module):
         rows = [min(layer, self.config.encoder_layers - 1) for layer in range(layers)]
         return self.bridge(joined[rows]).contiguous()  # (layers, B, D)
 
-    # Decoder, one or all steps at once --------------------------------------------------------------
+    # Decoder, one or all steps at once -------------------------------------------------------
 
     def attend(self, h: Tensor, encoded: Encoded) -> tuple[Tensor, Tensor]:
         """Return log a^(enc) (equation 5) and the context vectors c."""
@@ -306,6 +306,7 @@ class EncoderEmbedding(nn.Module):
         self.size += self.contextual.size if self.contextual is not None else 0
 
     def forward(self, batch: Batch) -> Tensor:
+        """Embed the tokens."""
         parts = [table(getattr(batch, name)) for name, table in self.tables.items()]
         if self.chars is not None:
             parts.append(self.chars(batch.strings)[batch.tokens])
@@ -355,7 +356,8 @@ class CharCNN(nn.Module):
             config.char_embedding, config.char_size, kernel, padding=kernel - 1
         )
 
-    def forward(self, strings: Tensor) -> Tensor:  # (U, C) -> (U, channels)
+    def forward(self, strings: Tensor) -> Tensor:
+        """Read strings: (U, C) -> (U, channels)."""
         convolved = self.convolution(self.embedding(strings).transpose(1, 2))
         # Only windows that touch the string count, so that its padding changes nothing.
         windows = (strings != PAD).sum(1, keepdim=True) + self.convolution.kernel_size[0] - 1
@@ -376,7 +378,8 @@ class MLPAttention(nn.Module):
         """Project the states once; each step adds its query."""
         return self.key(states)
 
-    def forward(self, query: Tensor, keys: Tensor) -> Tensor:  # (B, T, D), (B, S, A) -> (B, T, S)
+    def forward(self, query: Tensor, keys: Tensor) -> Tensor:
+        """Score every pair: (B, T, D), (B, S, A) -> (B, T, S)."""
         hidden = functional.elu(self.query(query).unsqueeze(2) + keys.unsqueeze(1))
         return self.weight(hidden).squeeze(-1)
 
@@ -391,7 +394,8 @@ class Biaffine(nn.Module):
         self.end = nn.Linear(size, 1, bias=False)
         nn.init.xavier_uniform_(self.u)
 
-    def forward(self, start: Tensor, end: Tensor) -> Tensor:  # (B, T, X), (B, T', X) -> (B, T, T')
+    def forward(self, start: Tensor, end: Tensor) -> Tensor:
+        """Score every pair: (B, T, X), (B, T', X) -> (B, T, T')."""
         return (
             start @ self.u @ end.transpose(1, 2) + self.start(start) + self.end(end).transpose(1, 2)
         )
@@ -406,13 +410,10 @@ class Bilinear(nn.Module):
         self.bias = nn.Parameter(torch.zeros(relations))
         nn.init.normal_(self.u, std=1 / size)
 
-    def forward(self, source: Tensor, target: Tensor) -> Tensor:  # (..., X) twice -> (..., R)
+    def forward(self, source: Tensor, target: Tensor) -> Tensor:
+        """Score every relation type: (..., X) twice -> (..., R)."""
         projected = (target @ self.u).unflatten(-1, (self.bias.shape[0], -1))  # (..., R, X)
         return (projected @ source.unsqueeze(-1)).squeeze(-1) + self.bias
-
-    def project(self, target: Tensor) -> Tensor:
-        """Return U_r x2 for every r, to be multiplied with many sources: (..., R, X)."""
-        return (target @ self.u).unflatten(-1, (self.bias.shape[0], -1))
 
 
 def gather_states(states: Tensor, tokens: Tensor) -> Tensor:

@@ -18,9 +18,10 @@ from graphconv.errors import GraphconvError
 from graphconv.graph import Graph, Token
 from transducer import checkpoint
 from transducer.config import Config, DecodeConfig
+from transducer.constraints import Rules, make_rules
 from transducer.contextual import FrozenFeatures, cut
 from transducer.data import Batch, Item, collate, number
-from transducer.decode import Decoded, Rules, decode, make_rules
+from transducer.decode import Decoded, decode
 from transducer.errors import TransducerError
 from transducer.model import TransducerModel
 from transducer.tasks import Document, Task

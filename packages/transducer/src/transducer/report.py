@@ -29,7 +29,11 @@ def evaluate_file(
     fine_grained: bool = False,
 ) -> dict[str, Any]:
     """Parse the sentences of a treebank file and score the graphs."""
-    graphs = [g for g in graphconv.read(gold, framework=parser.task.name) if g.framework == parser.task.name]
+    graphs = [
+        g
+        for g in graphconv.read(gold, framework=parser.task.name)
+        if g.framework == parser.task.name
+    ]
     if not graphs:
         raise TransducerError(f"{gold} has no {parser.task.name} graph")
     documents = list(gold_documents(parser.task, graphs, annotator))

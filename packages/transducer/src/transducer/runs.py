@@ -33,7 +33,11 @@ class Run:
 
 
 def new_run(
-    config: Config, train_files: Sequence[str], dev_files: Sequence[str], folder: Path, **options: Any
+    config: Config,
+    train_files: Sequence[str],
+    dev_files: Sequence[str],
+    folder: Path,
+    **options: Any,
 ) -> Run:
     """Describe a new training; without files it is on the sample corpus."""
     if not train_files:
@@ -83,7 +87,9 @@ def train(run: Run, *, resume: bool = False) -> float:
         ) from None
     if trainer.main:
         draw_curves(run.folder / "log.csv", run.folder / "curves.png")
-        reached = f"dev F1 {state.best:.2f} in epoch {state.best_epoch}" if run.dev else "no dev section"
+        reached = (
+            f"dev F1 {state.best:.2f} in epoch {state.best_epoch}" if run.dev else "no dev section"
+        )
         note(f"{run.folder}: {reached}, {state.seconds / 60:.1f} minutes of training")
     return state.best
 
@@ -91,7 +97,11 @@ def train(run: Run, *, resume: bool = False) -> float:
 def cache_folder() -> Path:
     """Return where frozen contextual vectors are kept."""
     given = os.environ.get("ARBORA_CACHE")
-    base = Path(given) if given else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "arbora"
+    base = (
+        Path(given)
+        if given
+        else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "arbora"
+    )
     return base / "vectors"
 
 
@@ -99,8 +109,8 @@ class _Bar:
     """One line on the terminal that shows rates, losses and the time to the end of the epoch."""
 
     def __init__(self) -> None:
-        from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn  # noqa: PLC0415
         from rich.console import Console  # noqa: PLC0415
+        from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn  # noqa: PLC0415
 
         self.bar = Progress(
             TextColumn("{task.description}"),
@@ -134,7 +144,8 @@ def _quiet(_: Progress) -> None:
 def _tell_epoch(epoch: Epoch) -> None:
     score = "" if epoch.dev_score != epoch.dev_score else f", dev F1 {epoch.dev_score:.2f}"
     note(
-        f"epoch {epoch.epoch}: loss {epoch.loss:.3f} (node {epoch.node:.3f}, source {epoch.source:.3f}, "
-        f"relation {epoch.relation:.3f}), {epoch.tokens_per_second:,.0f} tokens/s, "
+        f"epoch {epoch.epoch}: loss {epoch.loss:.3f} "
+        f"(node {epoch.node:.3f}, source {epoch.source:.3f}, relation {epoch.relation:.3f}), "
+        f"{epoch.tokens_per_second:,.0f} tokens/s, "
         f"{epoch.minutes:.1f} min{score}"
     )

@@ -62,12 +62,11 @@ class Task:
 
     def examples(self, graphs: Iterable[Graph]) -> Iterator[Example]:
         """Yield the training examples of gold graphs, prepared by :func:`training_graphs`."""
+        if self.tables is not None:
+            graphs = amr.preprocess_graphs(graphs, self.tables, self.options)
+        unit_labels = self.config.model.unit_labels
         for graph in graphs:
-            if self.tables is not None:
-                graph = amr.preprocess(graph, self.tables, self.options)
-            tree = to_arborescence(
-                graph, foundational=True, unit_labels=self.config.model.unit_labels
-            )
+            tree = to_arborescence(graph, foundational=True, unit_labels=unit_labels)
             yield self._example(graph.id, graph.tokens, tree.rows)
 
     def document(
@@ -101,9 +100,7 @@ class Task:
         )
         graph = to_graph(fresh)
         if self.tables is not None and sentence.record is not None:
-            graph = amr.postprocess(
-                graph, sentence.record, self.tables, self.options, self.linker
-            )
+            graph = amr.postprocess(graph, sentence.record, self.tables, self.options, self.linker)
         return graph
 
     def _example(

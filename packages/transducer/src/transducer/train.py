@@ -272,7 +272,7 @@ class Trainer:
                 if not math.isfinite(float(loss.detach())):
                     raise TrainingError(
                         f"the loss is {float(loss.detach())} in epoch {self.state.epoch + 1}, "
-                        f"update {self.state.update + 1}: lower train.learning_rate or train.max_norm"
+                        f"update {self.state.update + 1}: lower train.learning_rate"
                     )
                 accelerator.backward(loss)
             for name, value in losses._asdict().items():
@@ -344,7 +344,7 @@ class Trainer:
         minutes = self.config.train.minutes
         return bool(minutes) and self.state.seconds >= 60 * minutes
 
-    # Averages, evaluation, files -------------------------------------------------------------------
+    # Averages, evaluation, files ------------------------------------------------------------
 
     def _trained(self) -> dict[str, Tensor]:
         return dict(self.model.state_dict())
@@ -396,24 +396,17 @@ class Trainer:
         state.update, state.sums = 0, {}
         self._save_last()
         if self.main:
-            write_log(self.folder / "log.csv", [Epoch(*values) for values in state.log])  # type: ignore[arg-type]
+            write_log(self.folder / "log.csv", [Epoch._make(values) for values in state.log])
             self.on_epoch(line)
 
     def _log_line(self, score: float) -> Epoch:
         state = self.state
         means = {k: v / max(state.update, 1) for k, v in state.sums.items() if k != "rate"}
-        return Epoch(
-            state.epoch,
-            state.total,
-            state.seconds / 60,
-            self.optimizer.param_groups[0]["lr"],
-            *(
-                means.get(name, math.nan)
-                for name in ("total", "node", "source", "relation", "coverage")
-            ),
-            state.sums.get("rate", 0.0),
-            score,
-        )
+        names = ("total", "node", "source", "relation", "coverage")
+        rate = self.optimizer.param_groups[0]["lr"]
+        spent = (state.epoch, state.total, state.seconds / 60, rate)
+        losses = (means.get(name, math.nan) for name in names)
+        return Epoch._make((*spent, *losses, state.sums.get("rate", 0.0), score))
 
     def _evaluate(self) -> float:
         """Parse the dev section, each process its share, and score it."""

@@ -21,7 +21,7 @@ SPECIALS = ("<pad>", "<unk>")
 class Vocabulary:
     """An immutable list of distinct strings; what it does not hold is ``<unk>``."""
 
-    __slots__ = ("items", "_numbers")
+    __slots__ = ("_numbers", "items")
 
     def __init__(self, items: Iterable[str]) -> None:
         self.items = tuple(items)

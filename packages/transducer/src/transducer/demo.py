@@ -1,0 +1,102 @@
+"""The demo: train a small model per framework on the sample corpus, parse, score and draw."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import graphconv
+from evaltools.diff import difference
+from evaltools.metrics import metric_of
+from graphconv import draw
+from graphconv.graph import Graph
+from transducer import runs, sample
+from transducer.baseline import nearest
+from transducer.checkpoint import write_text
+from transducer.config import load_recipe
+from transducer.evaluation import headline
+from transducer.inputs import gold_documents
+from transducer.parser import Transducer
+
+SHOWN = 4
+"""Sentences per framework that are drawn."""
+
+_LONGEST_SHOWN = 14
+_NAMES = {"amr": "Smatch", "dm": "labelled F1", "ucca": "labelled F1"}
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """How one framework went."""
+
+    task: str
+    metric: str
+    score: float
+    baseline: float
+    seconds: float
+    gold: tuple[Graph, ...]
+    pred: tuple[Graph | None, ...]
+
+
+def run_demo(
+    folder: Path,
+    *,
+    device: str = "auto",
+    seed: int = 1,
+    on_result: Callable[[Result], None] = lambda _: None,
+) -> tuple[list[Result], Path]:
+    """Run the demo for every framework and draw its page; return the results and the page."""
+    results = []
+    for task in sample.FRAMEWORKS:
+        result = _run_task(task, folder / task, device, seed)
+        on_result(result)
+        results.append(result)
+    page = folder / "demo.html"
+    write_text(page, draw.page("Arborescences: gold and predicted graphs", _figures(results)))
+    return results, page
+
+
+def _run_task(task: str, folder: Path, device: str, seed: int) -> Result:
+    started = time.perf_counter()
+    run = runs.new_run(load_recipe("tiny", task=task), (), (), folder, device=device, seed=seed)
+    runs.train(run)
+    parser = Transducer.load(folder, device)
+    gold = _read(task, "test")
+    documents = gold_documents(parser.task, gold, None)
+    pred = [parsed.graph for parsed in parser.stream(documents, parser.task.config.decode)]
+    score = headline(gold, pred).f1
+    seconds = time.perf_counter() - started
+    baseline = headline(gold, list(nearest(_read(task, "train"), gold))).f1
+    return Result(task, _NAMES[task], score, baseline, seconds, tuple(gold), tuple(pred))
+
+
+def _read(task: str, part: str) -> list[Graph]:
+    return list(graphconv.read(sample.path(task, part), framework=task))
+
+
+def _figures(results: Sequence[Result]) -> list[tuple[str, str]]:
+    figures = []
+    for result in results:
+        for gold, pred in _chosen(result):
+            marks = difference(gold, pred, metric_of(result.task), {})
+            text = " ".join(token.form for token in gold.tokens)
+            figures.append(
+                (f"{result.task} · gold · {text}", draw.svg(gold, highlight=marks.gold, title=""))
+            )
+            figures.append(
+                (f"{result.task} · predicted", draw.svg(pred, highlight=marks.pred, title=""))
+            )
+    return figures
+
+
+def _chosen(result: Result) -> list[tuple[Graph, Graph]]:
+    """Choose some sentences: not too long to read, spread over the test part."""
+    pairs = [
+        (gold, pred)
+        for gold, pred in zip(result.gold, result.pred, strict=True)
+        if pred is not None and len(gold.tokens) <= _LONGEST_SHOWN
+    ]
+    step = max(len(pairs) // SHOWN, 1)
+    return pairs[::step][:SHOWN]
