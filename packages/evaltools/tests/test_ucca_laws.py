@@ -189,11 +189,11 @@ def chain(label: str, size: int) -> Graph:
 
 @pytest.mark.parametrize("label", ["C", "H", "F", "A", "E"])
 def test_deep_chains(label: str) -> None:
-    deep = chain(label, 20000)
+    deep = chain(label, 10000)
     start = time.process_time()
     result = pair_counts(deep, deep)
     assert result.main.f1 == 100.0
-    assert time.process_time() - start < 10
+    assert time.process_time() - start < 5
 
 
 def test_wide_passages_take_linear_time() -> None:
