@@ -99,7 +99,7 @@ def blocks(lines: Iterable[str], filename: str) -> Iterator[Block]:
         yield held._replace(text="\n".join([held.text, *trailer])) if trailer else held
 
 
-def parse(block: Block, framework: str | None = None) -> Graph:
+def parse(block: Block, framework: str | None = None) -> Graph:  # noqa: ARG001 - as in all codecs
     """Turn the text of one graph into a Graph."""
     lines = block.text.split("\n")
     start = _count_comments(lines)
@@ -121,7 +121,7 @@ def parse(block: Block, framework: str | None = None) -> Graph:
         extras.append(("odd_variables", True))
     return Graph(
         id=graph_id,
-        framework=framework or "amr",
+        framework="amr",
         tokens=_tokens(metadata),
         nodes=nodes,
         edges=edges,
@@ -285,19 +285,53 @@ def _described(graph: Graph) -> list[tuple[str, str]]:
         if not given:
             fields.insert(0, ("id", graph.id))
     tokens = _tokens(tuple(fields))
-    if len(tokens) != len(graph.tokens) or any(
-        token.form != other.form for token, other in zip(graph.tokens, tokens, strict=True)
-    ):
+    if [token.form for token in tokens] != [token.form for token in graph.tokens]:
         fields = [field for field in fields if field[0] != "tok"]
         fields.append(("tok", " ".join([token.form for token in graph.tokens])))
+    if tokens != graph.tokens:
+        columns = {key: _column(key, graph.tokens) for key in _COLUMNS}
+        fields = [field for field in fields if not columns.get(field[0])]
+        fields += [(key, column) for key, column in columns.items() if column]
     return fields
+
+
+_COLUMNS = ("lemmas", "pos", "ner", "dep")
+"""Fields with one value per token, ``_`` where there is none."""
 
 
 def _tokens(metadata: Attributes) -> tuple[Token, ...]:
     text = attribute(metadata, "tok")
     if text is None:
         text = attribute(metadata, "snt", "")
-    return tuple([Token(form) for form in text.split()])
+    tokens = [Token(form) for form in text.split()]
+    for key in _COLUMNS:
+        values = str(attribute(metadata, key, "")).split()
+        if len(values) == len(tokens):
+            tokens = [_said(*pair, key) for pair in zip(tokens, values, strict=True)]
+    return tuple(tokens)
+
+
+def _said(token: Token, value: str, key: str) -> Token:
+    if value == "_":
+        return token
+    if key == "lemmas":
+        return token._replace(lemma=value)
+    if key == "pos":
+        return token._replace(pos=value)
+    return token._replace(features=(*token.features, (key, value)))
+
+
+def _column(key: str, tokens: tuple[Token, ...]) -> str:
+    """Return the values of a field for all tokens; empty if no token has one."""
+    if key == "lemmas":
+        values = [token.lemma for token in tokens]
+    elif key == "pos":
+        values = [token.pos for token in tokens]
+    else:
+        values = [attribute(token.features, key) for token in tokens]
+    if not any(values):
+        return ""
+    return " ".join("_".join(str(value or "_").split()) or "_" for value in values)
 
 
 # Text to graph
@@ -372,6 +406,8 @@ def _interpret(tree: _Tree, variables: set[str]) -> tuple[tuple[Node, ...], tupl
             nested = type(target) is tuple
             if nested:
                 end = target[0]
+            elif target in defined:
+                end = target
             else:
                 text, alignment = _split_alignment(target)
                 if text in variables:
