@@ -1,4 +1,4 @@
-"""Hypothesis profiles for all tests: ``dev`` (the default) and ``thorough`` (``nox -s property``)."""
+"""Hypothesis profiles for all tests: ``dev`` by default, ``thorough`` in ``nox -s property``."""
 
 import os
 

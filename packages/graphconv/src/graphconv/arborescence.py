@@ -10,7 +10,8 @@ Rows are numbered from 1; number 0 is ``<root>``, the source of the first relati
 - ``anchors``: the token position, for a word of a DM, PAS, PSD or UCCA graph.
 
 Of all rows of a node exactly one, the *primary*, may have children. ``side`` holds what the model
-never sees: node ids, attributes, metadata, written order. The paper's example, "the boy wants to go":
+never sees: node ids, attributes, metadata, written order. The example of the paper, "the boy wants
+to go":
 
 >>> tree = Arborescence("1", "amr", rows=(
 ...     Row("want-01", 1, 0, "root"),
@@ -51,7 +52,7 @@ class Row(NamedTuple):
     """One row of an arborescence."""
 
     label: str
-    index: int
+    index: int  # type: ignore[assignment] # hides a method of tuples that no row needs
     head: int
     relation: str
     anchors: tuple[int, ...] = ()

@@ -18,7 +18,7 @@ edge      AMR                             true direction and role (``:ARG0-of`` 
                                           ``inverted`` records that it was written inverted
           DM, PAS, PSD                    predicate to argument
           UCCA                            parent to child unit; several categories are one label
-                                          (:func:`join_categories`); ``remote=True`` for remote edges
+                                          (:func:`join_categories`); ``remote=True`` if remote
 tops      AMR, UCCA                       the root
           DM, PAS, PSD                    the nodes with TOP ``+``: none, one or several
 ========  ==============================  ==========================================================

@@ -10,7 +10,7 @@
 ``sniff(head)``
     Say whether the first few thousand characters of a file look like this format.
 
-The codecs ``arborescence`` and ``relations`` parse to and format from Arborescence instead of Graph.
+The codecs ``arborescence`` and ``relations`` parse to and format from Arborescence, not Graph.
 A codec whose files are more than their graphs one after the other (SDP: the header) also defines
 
 ``writer()``

@@ -33,6 +33,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
+from itertools import count
 from typing import Any
 
 from graphconv.codecs import Block
@@ -397,7 +398,7 @@ def _interpret(tree: _Tree, variables: set[str]) -> tuple[tuple[Node, ...], tupl
     nodes: list[Node] = []
     edges: list[Edge] = []
     defined: set[str] = set()
-    constants = 0
+    constants = count()
     stack = [_define(tree, nodes, defined)]
     while stack:
         source, branches = stack[-1]
@@ -412,13 +413,10 @@ def _interpret(tree: _Tree, variables: set[str]) -> tuple[tuple[Node, ...], tupl
                 text, alignment = _split_alignment(target)
                 if text in variables:
                     end = text
-                    if alignment:
-                        attributes += (("target_alignment", alignment),)
-                    if end not in defined:
-                        attributes += _MENTION
+                    attributes += (("target_alignment", alignment),) if alignment else ()
+                    attributes += () if end in defined else _MENTION
                 else:
-                    end = f":{constants}"
-                    constants += 1
+                    end = f":{next(constants)}"
                     marks = (("alignment", alignment),) if alignment else ()
                     nodes.append(Node(end, text, (), True, False, marks))
             if inverted:
