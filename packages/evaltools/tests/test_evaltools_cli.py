@@ -288,6 +288,38 @@ def test_ucca_folders(tmp_path: Path) -> None:
     assert found["missing"] == ["2"]
 
 
+def mrp(framework: str, identifier: str) -> str:
+    node = {"id": 0, "label": "x"} if framework in ("amr", "eds") else {"id": 0, "anchors": []}
+    record = {
+        "id": identifier,
+        "flavor": 0,
+        "framework": framework,
+        "version": 1.0,
+        "time": "2019-06-23",
+        "input": "Go",
+        "tops": [0],
+        "nodes": [{**node, "anchors": [{"from": 0, "to": 2}]}],
+        "edges": [],
+    }
+    return json.dumps(record) + "\n"
+
+
+def test_files_with_several_frameworks(write: Write) -> None:
+    mixed = write("mixed.mrp", "".join(mrp(name, "1") for name in ("dm", "psd", "eds", "amr")))
+    assert "dm and psd graphs in one file: choose one with --framework" in refused(mixed, mixed)
+    assert report(mixed, mixed, "--framework", "psd")["labelled"]["gold"] == 1
+    assert report(mixed, mixed, "--metric", "sdp")["labelled"]["gold"] == 1
+    amr = write("gold.amr", "# ::id 1\n(x / x)\n")
+    assert report(amr, mixed)["smatch"]["match"] == 2
+    assert report(mixed, amr, "--metric", "smatch")["smatch"]["match"] == 2
+    psd = write("psd.mrp", mrp("psd", "1"))
+    sdp = write("gold.sdp", "#SDP 2015\n#1\n1\tGo\tgo\tVB\t+\t-\t_\n\n")
+    assert report(sdp, psd)["labelled"]["match"] == 1
+    message = refused(amr, psd)
+    assert "psd.mrp: there is no amr graph" in message
+    assert "gold.sdp" in refused(sdp, amr)
+
+
 def test_compare(gold: str, pred: str) -> None:
     result = run("compare", gold, pred, gold, "--samples", "100", "--format", "json")
     found = json.loads(result.stdout)

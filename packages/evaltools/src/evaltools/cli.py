@@ -210,9 +210,11 @@ def validity(pred: str, form: str, framework: str | None) -> None:
         report = {"graphs": number, "broken": len(broken), "invalid": invalid, "checks": counts}
         _print_json({**report, "ids": failed})
         return
-    rows: list[tuple[object, ...]] = [("graphs", number, ""), ("broken", len(broken), "")]
-    rows += [(name, len(ids), _some(ids)) for name, ids in failed.items()]
-    click.echo(cliutil.table(rows))
+    rows: list[tuple[object, ...]] = [("graphs", number), ("broken", len(broken))]
+    click.echo(cliutil.table([*rows, *((name, len(ids)) for name, ids in failed.items())]))
+    for name, ids in failed.items():
+        if ids:
+            click.echo(f"{name}: {_some(ids)}")
 
 
 @main.command()

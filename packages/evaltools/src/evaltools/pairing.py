@@ -17,7 +17,7 @@ from evaltools.errors import EvaluationError
 from evaltools.metrics import METRICS, metric_of
 from graphconv.codecs import Block
 from graphconv.errors import FormatError, GraphconvError
-from graphconv.graph import BILEXICAL, FRAMEWORKS, Graph, attribute
+from graphconv.graph import BILEXICAL, Graph, attribute
 from graphconv.io import MIXED_FORMATS, parse_block, read_blocks
 from graphconv.parallel import ordered_map
 
@@ -65,6 +65,8 @@ class _Outcome(NamedTuple):
     """Why the prediction counts as empty."""
     other_text: bool = False
     """Whether the sentences differ."""
+    passed_over: bool = False
+    """Whether the prediction is of another framework."""
 
 
 class Evaluation:
@@ -167,8 +169,9 @@ class Evaluation:
         golds: dict[str, tuple[int, Graph]] = {}
         preds: dict[str, Graph] = {}
         seen: tuple[set[str], set[str]] = set(), set()
-        n_gold = n_matched = 0
+        n_gold = n_matched = n_other = 0
         for outcome in outcomes:
+            n_other += outcome.passed_over
             self._refuse_or_note(outcome)
             self._check_ids(outcome, seen)
             gold, pred, statistics = outcome.gold, outcome.pred, outcome.statistics
@@ -187,6 +190,9 @@ class Evaluation:
                 if graph_id in golds and graph_id in preds:
                     n_matched += 1
                     yield self._scored(*golds.pop(graph_id), preds.pop(graph_id))
+        if n_other and not seen[1]:
+            message = f"there is no {self.plan.framework} graph"
+            raise EvaluationError(message, filename=self.plan.pred_path)
         if not n_matched and preds and golds:
             message = (
                 f"no prediction has the id of a gold graph: the first ids are "
@@ -251,7 +257,8 @@ class _Worker:
         pred = blocks[1] and self._pred(blocks[1])
         by_order = any(isinstance(g, Graph) and _anonymous(g) for g in (gold, pred))
         if gold is None or not isinstance(pred, Graph) or not (by_order or gold.id == pred.id):
-            return _Outcome(gold, pred, by_order)
+            passed_over = blocks[1] is not None and pred is None
+            return _Outcome(gold, pred, by_order, passed_over=passed_over)
         statistics, trouble = _score(plan, gold, pred)
         other_text = by_order and plan.framework == "amr" and _letters(gold) != _letters(pred)
         return _Outcome(gold.id, pred.id, by_order, statistics, trouble, other_text)
@@ -325,21 +332,25 @@ def _score(plan: Plan, gold: Graph, pred: Graph) -> tuple[Statistics, str]:
 def _peek(
     name: str, blocks: Iterator[Block], metric: str, framework: str | None
 ) -> tuple[str | None, Iterator[Block]]:
-    """Return the first framework in a file that tells it graph by graph, and all its blocks."""
+    """Return the framework to score in a file that tells it graph by graph, and all its blocks.
+
+    It is the one asked for, or the metric's first one that is there, or that of the first graph.
+    """
     if name not in MIXED_FORMATS:
         return None, blocks
-    known = METRICS[metric].frameworks if metric in METRICS else FRAMEWORKS
-    wanted = (framework,) if framework else known
+    wanted = METRICS[metric].frameworks if metric in METRICS else ()
+    found: set[str] = set()
     read: list[Block] = []
     for block in blocks:
         read.append(block)
         try:
-            found = load(name, block, None).framework
+            found.add(load(name, block, None).framework)
         except GraphconvError:
             continue
-        if found in wanted:
-            return found, chain(read, blocks)
-    return None, iter(read)
+        if framework or not wanted or wanted[0] in found:
+            break
+    choice = next((known for known in wanted if known in found), None)
+    return choice or min(found, default=None), chain(read, blocks)
 
 
 def _framework(name: str, first: str | None, other: str | None) -> str:
