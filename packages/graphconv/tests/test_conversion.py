@@ -58,7 +58,9 @@ SHAPES = {
 }
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize(
+    "shape", ["chain", *(pytest.param(shape, marks=pytest.mark.slow) for shape in [*SHAPES][1:])]
+)
 @pytest.mark.parametrize("framework", ["amr", "dm", "ucca"])
 def test_large_graphs_convert_both_ways(framework: str, shape: str) -> None:
     graph = graph_of(framework, LONG, SHAPES[shape])
@@ -158,6 +160,21 @@ def test_bad_relations_are_refused(sequence: list[Relation]) -> None:
     with pytest.raises(ConversionError) as caught:
         from_relations(sequence, id="g", framework="amr", tokens=())
     assert caught.value.graph_id == "g"
+
+
+def test_deeply_nested_attributes_are_refused() -> None:
+    value: tuple[object, ...] = ()
+    for _ in range(5000):
+        value = (value,)
+    with pytest.raises(ConversionError, match="nested too deeply"):
+        to_arborescence(Graph("g", "amr", metadata=(("x", value),)))
+
+
+def test_a_terminal_is_one_node() -> None:
+    terminal = Node("0.1", None, (0,), attributes=(("terminal", True),))
+    nodes = (Node("1.1"), terminal, terminal._replace(id="0.2"))
+    with pytest.raises(ConversionError, match="same terminal"):
+        to_arborescence(Graph("g", "ucca", (Token("a"),), nodes, (), ("1.1",)))
 
 
 def test_no_relations_are_no_graph() -> None:

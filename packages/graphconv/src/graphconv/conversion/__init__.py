@@ -89,15 +89,16 @@ def to_arborescence(
         if not is_plain:
             bare = conversion.read(rows, ids, graph.framework)
             side = pack(graph, bare, ids)
+        for name in ("metadata", "extras"):
+            if value := getattr(graph, name):
+                side[name] = freeze(value)
     except (IndexError, KeyError):
         graph.validate()  # says what is wrong with it
         raise
+    except RecursionError as error:
+        raise ConversionError("an attribute is nested too deeply", graph_id=graph.id) from error
     if len({*ids}) != len(graph.nodes):
         graph.validate()
-    if graph.metadata:
-        side["metadata"] = freeze(graph.metadata)
-    if graph.extras:
-        side["extras"] = freeze(graph.extras)
     return Arborescence(graph.id, graph.framework, graph.tokens, rows, side)
 
 
@@ -115,7 +116,14 @@ def to_graph(tree: Arborescence) -> Graph:
         bare = conversion.read(rows, side.get("ids"), tree.framework)
         nodes, edges, tops = unpack(side, bare)
         metadata, extras = thaw(side.get("metadata", [])), thaw(side.get("extras", []))
-    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+    except (
+        AttributeError,
+        IndexError,
+        KeyError,
+        RecursionError,
+        TypeError,
+        ValueError,
+    ) as error:
         raise ConversionError(
             "the rows and the side record do not fit together", graph_id=tree.id
         ) from error

@@ -114,8 +114,8 @@ def build(graph: Graph, *, unit_labels: bool = True) -> Built:
     tops = sorted({number[top] for top in graph.tops})
     virtual = len(nodes)
     root = tops[0] if len(tops) == 1 else virtual
-    _check(graph, edges)
     terminal = {i for i, node in enumerate(nodes) if _is_terminal_node(node)}
+    _check(graph, edges, terminal)
     rank = _ranks(graph, terminal)
     parent = _primary_edges(edges, rank, root)
     children: list[list[_Child]] = [[] for _ in range(virtual + 1)]
@@ -126,8 +126,9 @@ def build(graph: Graph, *, unit_labels: bool = True) -> Built:
         children[source].append((rank[target], relation(label, mark), k, target))
     if root == virtual:
         children[root].extend([(rank[top], TOP, NO_EDGE, top) for top in tops])
+    rooted = {root, *tops}
     for i in range(virtual):
-        if parent[i] == NO_EDGE and i != root and i not in tops:
+        if parent[i] == NO_EDGE and i not in rooted:
             name = NULL_TERMINAL if i in terminal else NULL
             children[root].append((rank[i], name, NO_EDGE, i))
     labels = _unit_labels(nodes, children, parent, root) if unit_labels else [ANY_UNIT] * virtual
@@ -188,8 +189,10 @@ def read(rows: Sequence[Row], ids: Sequence[str] | None, framework: str) -> Bare
     return Bare(tuple(nodes), tuple(ordered), tuple(tops))
 
 
-def _check(graph: Graph, edges: Sequence[_Edge]) -> None:
-    """Refuse a cycle of edges that are not remote."""
+def _check(graph: Graph, edges: Sequence[_Edge], terminal: set[int]) -> None:
+    """Refuse a terminal that is two nodes, and a cycle of edges that are not remote."""
+    if len({graph.nodes[i].anchors for i in terminal}) != len(terminal):
+        raise ConversionError("two nodes are the same terminal", graph_id=graph.id)
     missing = [0] * len(graph.nodes)
     below: list[list[int]] = [[] for _ in graph.nodes]
     for source, target, _, remote in edges:
@@ -301,15 +304,18 @@ def _attributes(primary: str, is_word: bool, edges: Sequence[Edge]) -> Attribute
 
 def _fresh_ids(rows: Sequence[Row]) -> list[str]:
     """Return ids ``1.1``, ``1.2``, ... whose numeric order is the order of siblings."""
-    terminals = {
-        row.index: f"0.{row.anchors[0] + 1}" for row in rows if row.anchors and _is_terminal(row)
-    }
+    first: dict[int, int] = {}
+    for row in rows:
+        if row.anchors and _is_terminal(row):
+            first.setdefault(row.anchors[0], row.index)
+    ids = {index: f"0.{position + 1}" for position, index in first.items()}
     indices = _indices(rows)
-    units = sibling_ids(rows, [index for index in indices if index not in terminals])
-    return [terminals.get(index) or units[index] for index in indices]
+    ids |= sibling_ids(rows, [index for index in indices if index not in ids])
+    return [ids[index] for index in indices]
 
 
 def _indices(rows: Sequence[Row]) -> list[int]:
     """Return the indices that stand for nodes: not the virtual root, not the words of a unit."""
     indices = sorted({row.index for row in rows if row.relation not in _WORDS})
-    return indices[1:] if rows and rows[0].label == VIRTUAL else indices
+    is_virtual = rows[:1] and rows[0].label == VIRTUAL and not rows[0].anchors
+    return indices[1:] if is_virtual else indices
