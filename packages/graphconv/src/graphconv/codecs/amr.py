@@ -407,8 +407,6 @@ def _interpret(tree: _Tree, variables: set[str]) -> tuple[tuple[Node, ...], tupl
             nested = type(target) is tuple
             if nested:
                 end = target[0]
-            elif target in defined:
-                end = target
             else:
                 text, alignment = _split_alignment(target)
                 if text in variables:

@@ -253,7 +253,7 @@ def _read_tokens(
         if given != str(place):
             features.append(("paragraph_position", given))
             place = int(given) if given and given.isdecimal() else place
-        if len(attributes) > 3:
+        if len(attributes) != 3 or here is None or given is None:
             features += _pairs(attributes, "attributes/", _PLACES)
         token_id, last = _read_token_id(source, element, last)
         if last != len(tokens) + 1:
@@ -319,8 +319,7 @@ def _read_units(
         order: list[int] = []
         first = len(edges)
         for item in items:
-            edge = _read_edge(source, own["ID"], item, styles)
-            _, target, label, remote, marks = edge
+            target, label, remote, marks = _read_edge(source, item, styles)
             if target in positions:
                 if label == TERMINAL and not remote and not marks:
                     anchors.append(positions[target])
@@ -331,13 +330,10 @@ def _read_units(
                 )
             elif target not in known:
                 source.fail(f"there is an edge to an unknown node {target!r}", item)
-            edges.append(edge)
-        implicit = False
-        pairs: _Pairs = []
-        if attributes:
-            implicit = attributes.get("implicit") == "True"
-            skip = ("implicit",) if implicit else ()
-            pairs += _pairs(attributes, "attributes/", skip, NODE_MARKS)
+            edges.append(Edge(own["ID"], target, label, remote, marks))
+        implicit = attributes.get("implicit") == "True"
+        skip = ("implicit",) if implicit else ()
+        pairs = _pairs(attributes, "attributes/", skip, NODE_MARKS) if attributes else []
         if extra:
             pairs += _pairs(extra, "extra/")
         if own["type"] != "FN":
@@ -375,14 +371,26 @@ def _read_styles(units: list[Element]) -> frozenset[str]:
     return frozenset(found)
 
 
-def _read_edge(source: XmlSource, parent: str, element: Element, styles: frozenset[str]) -> Edge:
+def _is_plain(edge: Element) -> bool:
+    """Say whether an edge has nothing but its two attributes and an empty element attributes."""
+    own = edge.attrib
+    kind = own.get("type")
+    if len(edge) != 1 or len(own) != 2 or "toID" not in own or not kind:
+        return False
+    if "|" in kind or "\\" in kind:  # its label is another text
+        return False
+    head = edge[0]
+    return head.tag == "attributes" and not head.keys() and not len(head)
+
+
+def _read_edge(
+    source: XmlSource, element: Element, styles: frozenset[str]
+) -> tuple[str, str, bool, Attributes]:
+    """Return the target, the label, whether it is remote, and the attributes of an edge."""
     own = element.attrib
     kind = own.get("type")
-    if not styles and len(own) == 2 and kind is not None and len(element) == 1:
-        # Most edges: nothing but empty attributes in them.
-        head = element[0]
-        if head.tag == "attributes" and not head.keys() and not len(head) and "toID" in own:
-            return Edge(parent, own["toID"], _label((kind,)))
+    if not styles and _is_plain(element):
+        return own["toID"], own["type"], False, ()
     if "toID" not in own:
         source.fail("an edge needs the attribute toID", element)
     attributes, extra, categories, unusual = _contents(source, element, "category")
@@ -392,7 +400,7 @@ def _read_edge(source: XmlSource, parent: str, element: Element, styles: frozens
     remote = attributes.get("remote") == "True"
     pairs = _pairs(attributes, "attributes/", ("remote",) if remote else (), EDGE_MARKS)
     pairs += _pairs(extra, "extra/")
-    if len(own) > 2:
+    if len(own) > 2 or kind is None:
         pairs += _pairs(own, "edge/", ("toID", "type"))
     if kind != tags[0]:
         pairs.append(("type", kind))
@@ -406,7 +414,7 @@ def _read_edge(source: XmlSource, parent: str, element: Element, styles: frozens
             pairs += _pairs(category.attrib, f"category/{number}/", ("tag",))
     if unusual:
         pairs.append(("children", unusual))
-    return Edge(parent, own["toID"], _label(tags), remote, tuple(pairs))
+    return own["toID"], _label(tags), remote, tuple(pairs)
 
 
 @lru_cache(maxsize=1024)

@@ -60,10 +60,9 @@ def parse_xml(text: str, filename: str) -> XmlSource:
     plain = "<!" not in content and "<?" not in content
     try:
         around = () if plain else _read_around(content, filename, skipped)
-        builder = ElementTree.TreeBuilder(insert_comments=not plain, insert_pis=not plain)
-        parser = ElementTree.XMLParser(target=builder)
-        parser.feed(content)
-        root: Element = parser.close()
+        builder = ElementTree.TreeBuilder(insert_comments=True, insert_pis=True)
+        parser = None if plain else ElementTree.XMLParser(target=builder)
+        root = ElementTree.fromstring(content, parser)
     except UnicodeEncodeError as exc:
         line = text.count("\n", 0, exc.start) + skipped + 1
         raise FormatError("this is not UTF-8 text", filename=filename, lineno=line) from exc
