@@ -152,7 +152,7 @@ def test_node_copy_counts_every_row_of_the_node(make_small: Callable[..., Any]) 
         assert float(mixed[b, i, place].exp()) == pytest.approx(expected, rel=1e-4)
 
 
-@pytest.mark.parametrize("switch", ["anchored", "previous_edge"])
+@pytest.mark.parametrize("switch", ["anchored", "previous_edge", "copy_attention"])
 def test_switches_change_the_network(make_small: Callable[..., Any], switch: str) -> None:
     on, off = (
         make_small("dm", size=4, **{switch: True}),

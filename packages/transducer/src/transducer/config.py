@@ -78,6 +78,9 @@ class ModelConfig:
     anchored: bool = False
     """Beyond the paper: the decoder also reads the encoder state of the word it copied, and edges
     are scored from the attended context as well as from the LSTM state."""
+    copy_attention: bool = False
+    """Beyond the paper: source copy has an attention of its own, from z, which knows the previous
+    edge; the paper copies with the attention of the context, from h, which does not."""
     copy_ways: int = 1
     """AMR: 2 lets a token be copied as a concept (its lemma) or a constant (a name, a number)."""
     unit_labels: bool = True

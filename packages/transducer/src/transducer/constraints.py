@@ -114,8 +114,9 @@ class Hypotheses:
         self.hidden = self.hidden.index_select(1, keep)
         self.cell = self.cell.index_select(1, keep)
         e = self.encoded
-        states, keys, mask = (part.index_select(0, keep) for part in (e.states, e.keys, e.mask))
-        self.encoded = Encoded(states, keys, mask, e.hidden, e.cell)
+        moved = (e.states, e.keys, e.copy_keys, e.mask)
+        states, keys, copy_keys, mask = (part.index_select(0, keep) for part in moved)
+        self.encoded = Encoded(states, keys, copy_keys, mask, e.hidden, e.cell)
 
     def grow(self) -> None:
         """Make room for twice as many rows."""

@@ -207,7 +207,11 @@ class _Search:
         device = hyp.z.device
         node_mask = torch.ones(len(hyp.z), 1, n, dtype=torch.bool, device=device)
         scores = self.model.score_nodes(
-            hyp.z.unsqueeze(1), hyp.attention.unsqueeze(1), hyp.node_keys[:, rows], node_mask
+            hyp.z.unsqueeze(1),
+            hyp.attention.unsqueeze(1),
+            hyp.encoded,
+            hyp.node_keys[:, rows],
+            node_mask,
         )
         log_p = mix_outcomes(scores, hyp.offers, hyp.index[:, rows]).squeeze(1)
         possible = self.constraints.outcomes(hyp)

@@ -35,6 +35,7 @@ class Encoded(NamedTuple):
 
     states: Tensor  # (B, S, 2H) s_{1:n}
     keys: Tensor  # (B, S, A) the states' part of the hidden layer of MLP^(enc)
+    copy_keys: Tensor  # (B, S, A) the same for the copy attention, where there is one
     mask: Tensor  # (B, S) whether there is a token
     hidden: Tensor  # (layers, B, D) h_0 of each decoder layer
     cell: Tensor  # (layers, B, D)
@@ -94,6 +95,9 @@ class TransducerModel(nn.Module):
         self.encoder_attention = MLPAttention(c.decoder_size, states, c.attention_size)
         edge = c.relation_size + node + c.index_size if c.previous_edge else 0
         self.ffn_relation = nn.Linear(c.decoder_size + states + edge, c.decoder_size)
+        self.copy_attention = (
+            MLPAttention(c.decoder_size, states, c.attention_size) if c.copy_attention else None
+        )
         self.ffn_vocab = nn.Linear(c.decoder_size, len(v.labels))
         self.ffn_switch = nn.Linear(c.decoder_size, 3)
         self.ffn_way = nn.Linear(c.decoder_size, c.copy_ways) if c.copy_ways > 1 else None
@@ -122,7 +126,9 @@ class TransducerModel(nn.Module):
         )
         states = self.dropout(states)  # (B, S, 2H)
         keys = self.encoder_attention.keys(states)
-        return Encoded(states, keys, batch.source_mask, self._initial(hidden), self._initial(cell))
+        copy_keys = keys if self.copy_attention is None else self.copy_attention.keys(states)
+        initial = (self._initial(hidden), self._initial(cell))
+        return Encoded(states, keys, copy_keys, batch.source_mask, *initial)
 
     def _initial(self, final: Tensor) -> Tensor:
         """Turn the final encoder states into h_0^l = [backward s_1; forward s_n] of each layer."""
@@ -149,7 +155,12 @@ class TransducerModel(nn.Module):
         return self.dropout(self.ffn_relation(torch.cat(parts, dim=-1)))  # (B, T, D)
 
     def score_nodes(
-        self, z: Tensor, log_attention: Tensor, node_keys: Tensor, node_mask: Tensor
+        self,
+        z: Tensor,
+        log_attention: Tensor,
+        encoded: Encoded,
+        node_keys: Tensor,
+        node_mask: Tensor,
     ) -> NodeScores:
         """Return the three distributions and the switch of equations 7 to 10.
 
@@ -167,9 +178,12 @@ class TransducerModel(nn.Module):
         dec = switch[..., 2:].masked_fill(no_node, -torch.inf)
         switch = torch.cat([switch[..., :2], dec], dim=-1).log_softmax(-1)
         source = log_attention
+        if self.copy_attention is not None:
+            scores = self.copy_attention(z, encoded.copy_keys)
+            source = _log_softmax(scores, encoded.mask.unsqueeze(1))
         if self.ffn_way is not None:
             way = self.ffn_way(z).log_softmax(-1)
-            source = (way.unsqueeze(-1) + log_attention.unsqueeze(-2)).flatten(-2)
+            source = (way.unsqueeze(-1) + source.unsqueeze(-2)).flatten(-2)
         return NodeScores(switch, vocabulary, source, nodes)
 
     def node_states(self, h: Tensor, copied: Tensor, context: Tensor) -> Tensor:
@@ -244,7 +258,8 @@ class TransducerModel(nn.Module):
         z = self.relation_state(h, c, batch.relations, u, d_u)
         steps = torch.arange(h.shape[1], device=h.device)
         precedes = (steps[None, :] <= steps[:, None]) & (steps[None, :] > 0)  # rows 1..i at step i
-        nodes = self.score_nodes(z, log_attention, self.node_attention.keys(z), precedes[None])
+        node_keys = self.node_attention.keys(z)
+        nodes = self.score_nodes(z, log_attention, encoded, node_keys, precedes[None])
         before = functional.pad(c, (0, 0, 1, 0))[:, :-1]  # the context that predicted each node
         states = self.node_states(h, copied, before)
         scores = self.biaffine(self.mlp_start(states), self.mlp_end(states))  # (B, T, T) eq. 11
