@@ -41,7 +41,7 @@ from graphconv.conversion import amr, bilexical, ucca
 from graphconv.conversion.side import Bare, Built, freeze, pack, thaw, unpack
 from graphconv.conversion.ucca import linkage_units
 from graphconv.errors import ConversionError
-from graphconv.graph import Graph, Token
+from graphconv.graph import Attributes, Graph, Token
 
 __all__ = ["from_relations", "linkage_units", "to_arborescence", "to_graph"]
 
@@ -89,9 +89,10 @@ def to_arborescence(
         if not is_plain:
             bare = conversion.read(rows, ids, graph.framework)
             side = pack(graph, bare, ids)
-        for name in ("metadata", "extras"):
-            if value := getattr(graph, name):
-                side[name] = freeze(value)
+        if graph.metadata:
+            side["metadata"] = freeze(graph.metadata)
+        if graph.extras:
+            side["extras"] = freeze(graph.extras)
     except (IndexError, KeyError):
         graph.validate()  # says what is wrong with it
         raise
@@ -114,8 +115,11 @@ def to_graph(tree: Arborescence) -> Graph:
         raise ConversionError("the first row is not a root", graph_id=tree.id)
     try:
         bare = conversion.read(rows, side.get("ids"), tree.framework)
-        nodes, edges, tops = unpack(side, bare)
-        metadata, extras = thaw(side.get("metadata", [])), thaw(side.get("extras", []))
+        metadata: Attributes = ()
+        extras: Attributes = ()
+        if side:  # that of an SDP graph is mostly empty
+            bare = unpack(side, bare)
+            metadata, extras = thaw(side.get("metadata", [])), thaw(side.get("extras", []))
     except (
         AttributeError,
         IndexError,
@@ -127,7 +131,7 @@ def to_graph(tree: Arborescence) -> Graph:
         raise ConversionError(
             "the rows and the side record do not fit together", graph_id=tree.id
         ) from error
-    return Graph(tree.id, tree.framework, tree.tokens, nodes, edges, tops, metadata, extras)
+    return Graph(tree.id, tree.framework, tree.tokens, *bare, metadata, extras)
 
 
 def from_relations(

@@ -116,7 +116,7 @@ def preorder(
         if not index:
             index = first[node] = number
         rows.append(_row((labels[node], index, head, relation, anchors[node])))
-        if is_primary:
+        if is_primary and children[node]:
             for child, child_relation, child_edge in reversed(children[node]):
                 push((child, child_relation, child_edge, number))
     return Preorder(tuple(rows), first)
