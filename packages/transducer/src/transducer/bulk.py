@@ -6,11 +6,14 @@ says how far it came; at the end it gets its name.
 
 from __future__ import annotations
 
+import gzip
 import json
+import shutil
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import IO, Any, Protocol
@@ -19,6 +22,7 @@ from graphconv import conversion, io
 from graphconv.arborescence import ROOT_LABEL, Row
 from graphconv.cliutil import note, progress
 from graphconv.cliutil import output as text_output
+from graphconv.errors import GraphconvError
 from graphconv.graph import Graph
 from transducer.annotation import Annotator
 from transducer.checkpoint import write_text
@@ -30,6 +34,9 @@ from transducer.parser import Parse, Transducer
 from transducer.tasks import Document
 
 STDOUT = "-"
+
+_HOLDS = {"amr": ("amr",), "sdp": ("dm", "pas", "psd"), "ucca": ("ucca",)}
+"""The frameworks that a format can hold, where these are not all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,40 +54,72 @@ class Wishes:
 
 
 def parse_file(parser: Transducer, path: str, output: str, wishes: Wishes) -> None:
-    """Parse a file as the command line asks."""
-    documents = read_documents(parser.task, path, wishes.kind, wishes.annotator)
+    """Parse a file as the command line asks; the first process of a group alone writes."""
+    if path == STDOUT and parser.group.size > 1:
+        raise TransducerError("several processes cannot share standard input: name a file")
+    _check_output(parser.task.name, output, wishes.to)
+    tell = note if parser.group.main else _say_nothing
+    documents = read_documents(
+        parser.task, path, wishes.kind, wishes.annotator, lambda error: tell(str(error))
+    )
     if wishes.incremental:
-        with text_output(output) as file:
-            for document in documents:
-                tell_relations(parser, document, file)
+        if parser.group.main:
+            with text_output(output) as file:
+                for document in documents:
+                    tell_relations(parser, document, file)
         return
     as_json = wishes.scores or wishes.settings.nbest > 1
     details = as_json or wishes.alignments is not None
+
+    def parse(skip: int) -> Iterator[Parse]:
+        rest = islice(documents, parser.group.agree(skip), None)
+        stream = parser.stream(rest, wishes.settings, details=details)
+        for parsed in progress(stream, "sentences") if parser.group.main else stream:
+            if parsed.graph is None:
+                tell(f"{path}: sentence {parsed.document.id} is not parsed: {parsed.problem}")
+            yield parsed
+
+    if not parser.group.main:
+        for _ in parse(0):
+            pass
+        return
     with ExitStack() as stack:
-        aligned = (
-            None
-            if wishes.alignments is None
-            else stack.enter_context(text_output(wishes.alignments))
-        )
-
-        def parse(skip: int) -> Iterator[Parse]:
-            rest = islice(documents, skip, None)
-            for parsed in progress(
-                parser.stream(rest, wishes.settings, details=details), "sentences"
-            ):
-                if parsed.graph is None:
-                    name = parsed.document.id
-                    note(f"{path}: sentence {name} is not parsed: {parsed.problem}")
-                if aligned is not None:
-                    aligned.write(json.dumps(_alignments(parsed), ensure_ascii=False) + "\n")
-                yield parsed
-
+        run: Callable[[int], Iterator[Parse]] = parse
+        if wishes.alignments is not None:
+            run = _aligning(parse, stack.enter_context(text_output(wishes.alignments)))
         if as_json:
             file = stack.enter_context(text_output(output))
-            for parsed in parse(0):
+            for parsed in run(0):
                 file.write(json.dumps(_details(parsed), ensure_ascii=False) + "\n")
         else:
-            write_parses(parse, output, wishes.to, resume=wishes.resume)
+            write_parses(run, output, wishes.to, resume=wishes.resume)
+
+
+def _check_output(task: str, output: str, to: str) -> None:
+    """Refuse what cannot be written before anything is parsed."""
+    if task not in _HOLDS.get(to, (task,)):
+        raise TransducerError(f"the format {to} cannot hold {task} graphs")
+    if output != STDOUT and to != "ucca" and Path(output).is_dir():
+        raise TransducerError(f"{output} is a folder, where a file is to be written")
+    if output != STDOUT and to == "ucca" and Path(output).is_file():
+        raise TransducerError(f"{output} is a file, where a folder is to be written")
+
+
+def _say_nothing(_: str) -> None:
+    """Leave the telling to the first process."""
+
+
+def _aligning(
+    parse: Callable[[int], Iterator[Parse]], file: IO[str]
+) -> Callable[[int], Iterator[Parse]]:
+    """Also write the alignments of what is parsed."""
+
+    def parse_and_align(skip: int) -> Iterator[Parse]:
+        for parsed in parse(skip):
+            file.write(json.dumps(_alignments(parsed), ensure_ascii=False) + "\n")
+            yield parsed
+
+    return parse_and_align
 
 
 def tell_relations(parser: Transducer, document: Document, file: IO[str]) -> None:
@@ -161,28 +200,38 @@ class Sink(Protocol):
         """Add the text of one graph."""
 
     def position(self) -> int:
-        """Return how many bytes are written."""
+        """Write what waits, and return how many bytes are written."""
 
 
 @dataclass(slots=True)
 class _File:
     file: IO[bytes]
+    packed: bool = False
+    """gzip: what comes between two notes of progress is packed on its own."""
+    waiting: list[bytes] = field(default_factory=list)
 
     def write(self, name: str, text: str) -> None:
         del name
-        self.file.write(text.encode())
+        self.waiting.append(text.encode())
 
     def position(self) -> int:
+        data = b"".join(self.waiting)
+        self.waiting.clear()
+        self.file.write(gzip.compress(data, mtime=0) if self.packed and data else data)
         self.file.flush()
-        return self.file.tell()
+        return self.file.tell() if self.file.seekable() else 0
 
 
 @dataclass(slots=True)
 class _Folder:
     folder: Path
+    names: Counter[str] = field(default_factory=Counter)
 
     def write(self, name: str, text: str) -> None:
         safe = "".join(c if c.isalnum() or c in "-_." else "_" for c in name) or "_"
+        self.names[safe] += 1
+        if self.names[safe] > 1:  # a file may give the same id to several passages
+            safe = f"{safe}-{self.names[safe]}"
         (self.folder / f"{safe}.xml").write_text(text, encoding="utf-8")
 
     def position(self) -> int:
@@ -206,38 +255,53 @@ def write_parses(
     resume: bool = False,
 ) -> int:
     """Write all parses to *path*; *parse* gets the number of documents to skip."""
-    with _sink(path, format_name, resume=resume) as (sink, done, note):
+    with _sink(path, format_name, resume=resume) as (sink, done, save):
         count = done
-        text_of = formatter(format_name, first=not done)
+        text_of = formatter(format_name, first=not sink.position())
         stream = iter(parse(done))
-        while group := list(islice(stream, _EVERY)):
-            for parsed in group:
-                count += 1
-                if parsed.graph is not None:
-                    sink.write(parsed.document.id, text_of(parsed.graph))
-            note(count)
+        try:
+            while group := list(islice(stream, _EVERY)):
+                for parsed in group:
+                    if parsed.graph is not None:
+                        _write(sink, parsed.document.id, text_of, parsed.graph)
+                count += len(group)
+                save(count)
+        except KeyboardInterrupt:
+            if path != STDOUT:
+                note(f"stopped; {path}.part has {count:,} sentences, and --resume goes on")
+            raise
     return count
+
+
+def _write(sink: Sink, name: str, text_of: Callable[[Graph], str], graph: Graph) -> None:
+    try:
+        sink.write(name, text_of(graph))
+    except GraphconvError as error:
+        note(f"sentence {name} is not written: {error}")
 
 
 @contextmanager
 def _sink(
     path: str, format_name: str, *, resume: bool
-) -> Iterator[tuple[Sink, int, Callable[[int], None]]]:
+) -> Iterator[tuple[Sink, int, Callable[[int], object]]]:
     if path == STDOUT:
-        yield _File(sys.stdout.buffer), 0, lambda _: sys.stdout.buffer.flush()
+        sink: Sink = _File(sys.stdout.buffer)
+        yield sink, 0, lambda _: sink.position()
         return
     part, journal = Path(path + ".part"), Path(path + ".part.json")
     done, size = _progress(journal) if resume else (0, 0)
     if format_name == "ucca":
+        if not done and part.is_dir():
+            shutil.rmtree(part)
         part.mkdir(parents=True, exist_ok=True)
-        sink: Sink = _Folder(part)
+        sink = _Folder(part)
         yield sink, done, lambda n: write_text(journal, json.dumps({"documents": n, "bytes": 0}))
         _rename(part, Path(path))
     else:
         with part.open("r+b" if done and part.exists() else "wb") as file:
             file.truncate(size)
             file.seek(size)
-            sink = _File(file)
+            sink = _File(file, packed=path.endswith(".gz"))
             yield (
                 sink,
                 done,

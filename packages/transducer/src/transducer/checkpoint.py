@@ -15,6 +15,7 @@ import platform
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
+from pickle import UnpicklingError
 from typing import Any
 
 import torch
@@ -24,7 +25,7 @@ from torch import Tensor
 
 from transducer.amr import Tables
 from transducer.config import Config, from_dict
-from transducer.errors import ConfigError, ModelError
+from transducer.errors import ModelError
 from transducer.model import TransducerModel
 from transducer.tasks import Task, make_linker
 from transducer.vocab import Vocabularies
@@ -86,7 +87,10 @@ def load_last(folder: Path) -> dict[str, Any]:
     path = folder / _LAST / _STATE
     if not path.is_file():
         raise ModelError(f"{folder} has no training state to resume from")
-    loaded: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
+    try:
+        loaded: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
+    except (RuntimeError, UnpicklingError, EOFError, OSError, ValueError) as error:
+        raise ModelError(f"{path} is damaged: {first_line(error)}") from error
     return loaded
 
 
@@ -108,7 +112,7 @@ def load_setup(folder: Path) -> tuple[Config, Vocabularies, Task]:
         raise ModelError(
             f"{folder} is not a model directory: {error.filename} is missing"
         ) from error
-    except (OSError, ValueError, KeyError, TypeError, ConfigError) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise ModelError(f"{folder} is damaged: {error}") from error
     return config, vocabularies, Task(config, tables, make_linker(config))
 
@@ -123,14 +127,27 @@ def load(folder: str | Path, device: torch.device) -> Saved:
     except FileNotFoundError as error:
         raise ModelError(f"{folder} has no weights yet") from error
     except (SafetensorError, RuntimeError, OSError) as error:
-        raise ModelError(f"{folder / WEIGHTS} does not fit the model: {error}") from error
+        raise ModelError(
+            f"{folder / WEIGHTS} does not fit the model: {first_line(error)}"
+        ) from error
     return Saved(config, vocabularies, task, model.to(device).eval(), read_score(folder))
 
 
 def read_score(folder: Path) -> dict[str, Any]:
     """Return the recorded score, or nothing."""
     path = folder / SCORE
-    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    try:
+        score: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:
+        raise ModelError(f"{path} is damaged: {error}") from error
+    return score
+
+
+def first_line(error: Exception) -> str:
+    """Return the first line of a message; torch goes on for pages."""
+    return (str(error) or type(error).__name__).strip().splitlines()[0].rstrip(": ")
 
 
 def write_text(path: Path, text: str) -> None:

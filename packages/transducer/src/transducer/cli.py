@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from graphconv import cliutil
+from transducer.annotation import AnnotationError
 from transducer.config import TASKS, load_config, load_recipe, override, recipes
+from transducer.distributed import one_voice
 from transducer.errors import TransducerError
 
 if TYPE_CHECKING:
@@ -42,7 +44,7 @@ _core = click.option(
 )
 
 
-@cliutil.group("arbora-transducer", "transducer", errors=(TransducerError,))
+@cliutil.group("arbora-transducer", "transducer", errors=(TransducerError, AnnotationError))
 def main() -> None:
     """Train the neural transducer, and parse text into AMR, DM, PAS, PSD or UCCA graphs."""
 
@@ -91,21 +93,23 @@ def train(  # noqa: PLR0917 - one parameter per option
     """
     from transducer import runs
 
-    if resume is not None:
-        run = runs.load_run(Path(resume), settings)
-    else:
-        if recipe and config_file:
-            raise click.UsageError("--recipe and --config exclude each other")
-        if task is None and config_file is None and not (recipe or "").startswith("paper-"):
-            raise click.UsageError("--task is missing")
-        if config_file:
-            config = load_config(config_file, task=task)
+    if recipe and config_file:
+        raise click.UsageError("--recipe and --config exclude each other")
+    named = task or config_file or (recipe or "").startswith("paper-")
+    if resume is None and not named:
+        raise click.UsageError("--task is missing")
+    with one_voice():
+        if resume is not None:
+            run = runs.load_run(Path(resume), settings)
         else:
-            config = load_recipe(recipe or "tiny", task=task)
-        config = override(config, settings)
-        folder = output or f"runs/{config.task}"
-        run = runs.new_run(config, train_files, dev_files, Path(folder), **options)
-    runs.train(run, resume=resume is not None)
+            if config_file:
+                config = load_config(config_file, task=task)
+            else:
+                config = load_recipe(recipe or "tiny", task=task)
+            config = override(config, settings)
+            folder = output or f"runs/{config.task}"
+            run = runs.new_run(config, train_files, dev_files, Path(folder), **options)
+        runs.train(run, resume=resume is not None)
 
 
 @main.command()
@@ -121,7 +125,7 @@ def train(  # noqa: PLR0917 - one parameter per option
     "--input",
     "kind",
     type=click.Choice(["treebank", "tokens", "sentences", "text"]),
-    help="Default: by name.",
+    help="Default: by name and content.",
 )
 @click.option("--to", type=click.Choice(FORMATS), help="Default: the framework's own format.")
 @click.option(
@@ -145,17 +149,18 @@ def parse(
     from transducer.bulk import Wishes, parse_file
     from transducer.inputs import guess_kind
 
-    parser = _load(model, task, options["device"])
-    if options["nbest"] > (options["beam"] or parser.task.config.decode.beam):
-        options["beam"] = options["nbest"]
-    wishes = Wishes(
-        kind=kind or guess_kind(input_),
-        to=options["to"] or _NATIVE[parser.task.name],
-        settings=_settings(parser, options),
-        annotator=_annotator_of(parser, options),
-        **{name: options[name] for name in ("scores", "alignments", "incremental", "resume")},
-    )
-    parse_file(parser, input_, output, wishes)
+    with one_voice():
+        parser = _load(model, task, options["device"])
+        if options["nbest"] > (options["beam"] or parser.task.config.decode.beam):
+            options["beam"] = options["nbest"]
+        wishes = Wishes(
+            kind=kind or guess_kind(input_),
+            to=options["to"] or _NATIVE[parser.task.name],
+            settings=_settings(parser, options),
+            annotator=_annotator_of(parser, options),
+            **{name: options[name] for name in ("scores", "alignments", "incremental", "resume")},
+        )
+        parse_file(parser, input_, output, wishes)
 
 
 @main.command()
@@ -185,12 +190,15 @@ def evaluate(
     """Parse the sentences of GOLD and score the graphs; tokens/s and validity, too."""
     from transducer.report import evaluate_file, evaluation_table
 
-    parser = _load(model, task, options["device"])
-    settings = _settings(parser, options)
-    report = evaluate_file(
-        parser, gold, settings, _annotator_of(parser, options), fine_grained=fine_grained
-    )
-    click.echo(json.dumps(report, indent=1) if format_ == "json" else evaluation_table(report))
+    with one_voice():
+        parser = _load(model, task, options["device"])
+        settings = _settings(parser, options)
+        report = evaluate_file(
+            parser, gold, settings, _annotator_of(parser, options), fine_grained=fine_grained
+        )
+        if parser.group.main:
+            as_json = format_ == "json"
+            click.echo(json.dumps(report, indent=1) if as_json else evaluation_table(report))
 
 
 @main.command()

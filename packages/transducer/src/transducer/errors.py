@@ -17,3 +17,7 @@ class ModelError(TransducerError):
 
 class TrainingError(TransducerError):
     """Training cannot start or cannot go on."""
+
+
+class LostProcessError(TransducerError):
+    """Another process of a distributed run is gone."""

@@ -2,41 +2,76 @@
 
 from __future__ import annotations
 
+import re
+import sys
+import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
+from pathlib import Path
 
 import graphconv
-from graphconv import files
+from graphconv import files, io
+from graphconv.errors import GraphconvError
 from graphconv.graph import Attributes, Graph, Token
 from transducer import amr
 from transducer.annotation import Annotator, sentences
 from transducer.passages import mark_paragraph
-from transducer.tasks import Document, Task
-from transducer.text import read_paragraphs, tokenize
+from transducer.tasks import LONGEST, Document, Task
+from transducer.text import chunk, clean, read_paragraphs, tokenize
 
 KINDS = ("treebank", "tokens", "sentences", "text")
 """What an input file can be."""
 
 _TREEBANK_SUFFIXES = (".sdp", ".amr", ".mrp", ".xml", ".jsonl", ".penman")
+_HEAD = 1 << 16
+_GZIP = b"\x1f\x8b"
+# Brackets and angles can begin an ordinary text, too.
+_SURELY = {"amr": re.compile(r"^# ::|^\(\S+ / ", re.M), "ucca": re.compile(r"<root\b")}
 _TOGETHER = 256
 """Sentences that are annotated together."""
 
-LONGEST = 1000
-"""Tokens of a sentence that is still parsed as one."""
-
 
 def guess_kind(path: str) -> str:
-    """Return what a file is by its name: a treebank, or running text."""
-    name = path.removesuffix(".gz")
-    return "treebank" if name.endswith(_TREEBANK_SUFFIXES) else "text"
+    """Return what a file is by its name and content: a treebank, or running text."""
+    if path.removesuffix(".gz").endswith(_TREEBANK_SUFFIXES) or Path(path).is_dir():
+        return "treebank"
+    head = _head(path).decode("utf-8", "replace").removeprefix("\ufeff")
+    try:
+        name = io.detect(head)
+    except GraphconvError:
+        return "text"
+    return "treebank" if name not in _SURELY or _SURELY[name].search(head) else "text"
+
+
+def _head(path: str) -> bytes:
+    """Return the first bytes of a file, unpacked; of standard input without consuming them."""
+    if path != files.STDIO:
+        with files.os_errors(path), Path(path).open("rb") as file:
+            head = file.read(_HEAD)
+    elif hasattr(sys.stdin.buffer, "peek"):
+        head = sys.stdin.buffer.peek(_HEAD)
+    else:
+        start = sys.stdin.buffer.tell()
+        head = sys.stdin.buffer.read(_HEAD)
+        sys.stdin.buffer.seek(start)
+    if not head.startswith(_GZIP):
+        return head
+    try:
+        return zlib.decompressobj(wbits=31).decompress(head)
+    except zlib.error:  # whoever reads the file says so
+        return b""
 
 
 def read_documents(
-    task: Task, path: str, kind: str, annotator: Annotator | None
+    task: Task,
+    path: str,
+    kind: str,
+    annotator: Annotator | None,
+    on_error: io.OnError | None = None,
 ) -> Iterator[Document]:
-    """Yield the documents of a file."""
+    """Yield the documents of a file; *on_error* is told of graphs that cannot be read."""
     if kind == "treebank":
-        graphs = graphconv.read(path, framework=task.name)
+        graphs = graphconv.read(path, framework=task.name, on_error=on_error)
         yield from gold_documents(task, graphs, annotator)
         return
     lines = files.lines(files.chunks(path), files.shown(path))
@@ -45,9 +80,9 @@ def read_documents(
         return
     cut = tokenize if kind == "sentences" else split_blanks
     numbered = (
-        (str(lineno), cut(line.strip()), (("snt", line.strip()),) if task.name == "amr" else ())
+        (str(lineno), cut(line), _said(task, line))
         for lineno, line in enumerate(lines, start=1)
-        if line.strip()
+        if clean(line)
     )
     yield from _annotated(task, numbered, annotator)
 
@@ -62,7 +97,12 @@ def gold_documents(
 
 def split_blanks(line: str) -> tuple[Token, ...]:
     """Split a tokenized line at blanks."""
-    return tuple(Token(form) for form in line.split())
+    return tuple(Token(form) for form in clean(line).split())
+
+
+def _said(task: Task, text: str) -> Attributes:
+    """Return what a graph says about its sentence: AMR has no other place for it."""
+    return (("snt", clean(text)),) if task.name == "amr" else ()
 
 
 def _annotated(
@@ -85,14 +125,25 @@ def _text_documents(
     """Yield one document per sentence, or for UCCA per paragraph."""
     number = 0
     for place, paragraph in enumerate(read_paragraphs(lines), start=1):
-        found = [tokens for _, tokens in sentences(paragraph.text, annotator)]
+        found = [
+            (start, part)
+            for start, tokens in sentences(paragraph.text, annotator)
+            for part in chunk(tokens, LONGEST)
+        ]
         if task.name == "ucca":
-            joined = tuple(t for tokens in found for t in mark_paragraph(tokens, 1))
+            joined = tuple(t for _, tokens in found for t in mark_paragraph(tokens, 1))
             if joined:
                 yield task.document(str(place), joined)
             continue
-        for tokens in found:
+        for start, tokens in found:
             number += 1
-            text = " ".join(token.form for token in tokens)
-            metadata = (("snt", text),) if task.name == "amr" else ()
-            yield task.document(str(number), tokens, metadata)
+            text = _covered(paragraph.text[start:], tokens)
+            yield task.document(str(number), tokens, _said(task, text))
+
+
+def _covered(text: str, tokens: Sequence[Token]) -> str:
+    """Return the part of a text that the tokens cover, or else the tokens."""
+    first, last = tokens[0].span, tokens[-1].span
+    if first is None or last is None:
+        return " ".join(token.form for token in tokens)
+    return text[first[0] : last[1]]

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -22,9 +23,10 @@ from transducer.constraints import Rules, make_rules
 from transducer.contextual import FrozenFeatures, cut
 from transducer.data import Batch, Item, collate, number
 from transducer.decode import Decoded, decode
+from transducer.distributed import ALONE, Group, join
 from transducer.errors import TransducerError
 from transducer.model import TransducerModel
-from transducer.tasks import Document, Task
+from transducer.tasks import LONGEST, Document, Task
 from transducer.vocab import Vocabularies
 
 WINDOW = 1024
@@ -46,20 +48,28 @@ class Transducer:
     """A trained model, ready to parse."""
 
     def __init__(
-        self, task: Task, vocabularies: Vocabularies, model: TransducerModel, score: dict[str, Any]
+        self,
+        task: Task,
+        vocabularies: Vocabularies,
+        model: TransducerModel,
+        score: dict[str, Any],
+        *,
+        group: Group = ALONE,
     ) -> None:
         self.task = task
         self.vocabularies = vocabularies
         self.model = model
         self.score = score
+        self.group = group
         self.features = make_features(task.config, None)
         self._rules: Rules | None = None
 
     @classmethod
     def load(cls, folder: str | Path, device: str = "auto") -> Transducer:
-        """Load a model directory."""
+        """Load a model directory; processes that were launched together parse together."""
+        group = join(device)
         saved = checkpoint.load(folder, pick_device(device))
-        return cls(saved.task, saved.vocabularies, saved.model, saved.score)
+        return cls(saved.task, saved.vocabularies, saved.model, saved.score, group=group)
 
     def parse(self, sentences: Iterable[str | Sequence[Token]], **options: Any) -> list[Graph]:
         """Parse tokenized sentences: tokens, or strings with blanks between the tokens."""
@@ -75,7 +85,10 @@ class Transducer:
     def stream(
         self, documents: Iterable[Document], settings: DecodeConfig, *, details: bool = False
     ) -> Iterator[Parse]:
-        """Parse lazily, in the order of the input."""
+        """Parse lazily, in the order of the input.
+
+        Each process of a group decodes some of the batches and gets the results of all.
+        """
         stream = iter(documents)
         while window := list(islice(stream, WINDOW)):
             yield from self._window(window, settings, details=details)
@@ -87,11 +100,14 @@ class Transducer:
         items = [number(sentence.example, self.vocabularies) for sentence in sentences]
         found: list[tuple[Decoded, ...]] = [(_NOTHING,)] * len(items)
         budget = max(settings.batch_tokens // settings.beam, 1)
-        nonempty = [i for i, item in enumerate(items) if item.forms]
-        for group in by_tokens(nonempty, items, budget):
+        fitting = [i for i, item in enumerate(items) if 0 < len(item.forms) <= LONGEST]
+        groups = list(by_tokens(fitting, items, budget))
+        own: list[tuple[int, list[Decoded]]] = []
+        for group in groups[self.group.rank :: self.group.size]:
             decoded = self.decode([items[i] for i in group], settings, details=details)
-            for i, hypotheses in zip(group, decoded, strict=True):
-                found[i] = tuple(hypotheses)
+            own += zip(group, decoded, strict=True)
+        for i, hypotheses in self.group.gather(own):
+            found[i] = tuple(hypotheses)
         start = 0
         for document in documents:
             end = start + len(document.sentences)
@@ -123,6 +139,11 @@ class Transducer:
         return make_batch(items, self.vocabularies, self.task.config, self.features).to(device)
 
     def _finish(self, document: Document, found: tuple[tuple[Decoded, ...], ...]) -> Parse:
+        longest = max((len(sentence.tokens) for sentence in document.sentences), default=0)
+        if longest > LONGEST:
+            return Parse(
+                document, None, problem=f"it has {longest:,} tokens, and {LONGEST:,} is the most"
+            )
         if not any(hypotheses[0].rows for hypotheses in found):
             return Parse(document, None, problem="there is no word in it")
         try:
@@ -170,12 +191,18 @@ def by_tokens(numbers: Iterable[int], items: Sequence[Item], budget: int) -> Ite
 
 
 def pick_device(name: str) -> torch.device:
-    """Return the device called *name*; ``auto`` is the best there is."""
-    if name != "auto":
-        return torch.device(name)
-    if torch.cuda.is_available():
-        return torch.device("cuda")
-    return torch.device("mps" if torch.backends.mps.is_available() else "cpu")
+    """Return the device called *name*; ``auto`` is the best there is, one per process."""
+    if name in ("auto", "cuda") and torch.cuda.is_available():
+        return torch.device("cuda", int(os.environ.get("LOCAL_RANK", "0")))
+    if name == "auto":
+        return torch.device("mps" if torch.backends.mps.is_available() else "cpu")
+    try:
+        device = torch.device(name)
+        torch.empty(0, device=device)
+    except (RuntimeError, AssertionError, NotImplementedError) as error:
+        reason = str(error).splitlines()[0]
+        raise TransducerError(f"there is no device {name!r} here: {reason}") from error
+    return device
 
 
 def _tokens(sentence: str | Sequence[Token]) -> tuple[Token, ...]:

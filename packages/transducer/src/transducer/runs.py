@@ -14,7 +14,8 @@ from graphconv.cliutil import note
 from transducer import checkpoint, sample
 from transducer.config import Config, from_dict, override
 from transducer.curves import draw_curves
-from transducer.errors import ConfigError, ModelError, TrainingError
+from transducer.distributed import launched
+from transducer.errors import ConfigError, LostProcessError, ModelError, TrainingError
 from transducer.train import Epoch, Progress, Trainer
 
 _RUN = "run.json"
@@ -45,7 +46,8 @@ def new_run(
             raise ConfigError(f"the sample corpus has no {config.task}; add --train")
         train_files = [str(sample.path(config.task, "train"))]
         dev_files = dev_files or [str(sample.path(config.task, "dev"))]
-    if (folder / checkpoint.WEIGHTS).exists() or (folder / _RUN).exists():
+    replaced = (folder / checkpoint.WEIGHTS).exists() or (folder / _RUN).exists()
+    if replaced and launched().main:
         note(f"{folder} holds an earlier model, which is replaced")
     return Run(config, tuple(train_files), tuple(dev_files), folder, **options)
 
@@ -56,6 +58,9 @@ def load_run(folder: Path, settings: Sequence[str] = ()) -> Run:
         values = json.loads((folder / _RUN).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise ModelError(f"{folder} is not a training run that can be resumed: {error}") from error
+    for setting in settings:
+        if not setting.startswith("train."):
+            raise ConfigError(f"--set {setting}: only train.* can change when a run is resumed")
     config = override(from_dict(values.pop("config")), list(settings))
     values["folder"] = folder
     return Run(config, tuple(values.pop("train")), tuple(values.pop("dev")), **values)
@@ -63,7 +68,7 @@ def load_run(folder: Path, settings: Sequence[str] = ()) -> Run:
 
 def train(run: Run, *, resume: bool = False) -> float:
     """Train, telling the terminal how it goes; return the best dev score."""
-    terminal = sys.stderr.isatty()
+    terminal = sys.stderr.isatty() and launched().main
     trainer = Trainer(
         run.config,
         run.train,
@@ -77,7 +82,11 @@ def train(run: Run, *, resume: bool = False) -> float:
         on_epoch=_tell_epoch,
     )
     if trainer.main:
-        record = {**asdict(run), "folder": str(run.folder)}
+        record = asdict(run)
+        record |= {
+            name: [str(Path(f).resolve()) for f in record[name]] for name in ("train", "dev")
+        }
+        record["folder"] = str(run.folder)
         checkpoint.write_text(run.folder / _RUN, json.dumps(record, indent=1))
     try:
         state = trainer.fit()
@@ -85,6 +94,10 @@ def train(run: Run, *, resume: bool = False) -> float:
         raise TrainingError(
             f"stopped; transducer train --resume {run.folder} goes on from here"
         ) from None
+    except LostProcessError as error:
+        raise LostProcessError(
+            f"{error}; transducer train --resume {run.folder} goes on from the last checkpoint"
+        ) from error
     if trainer.main:
         draw_curves(run.folder / "log.csv", run.folder / "curves.png")
         reached = (

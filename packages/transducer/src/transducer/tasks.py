@@ -19,6 +19,10 @@ from transducer.annotation import Annotator
 from transducer.config import Config
 from transducer.data import Example
 from transducer.passages import join_passages, split_passage, split_tokens
+from transducer.text import chunk
+
+LONGEST = 1000
+"""Tokens that are still parsed as one sentence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +77,9 @@ class Task:
         self, document_id: str, tokens: Sequence[Token], metadata: Attributes = ()
     ) -> Document:
         """Prepare annotated tokens for parsing; no gold needed."""
-        parts = split_tokens(tokens) if self.name == "ucca" else (tuple(tokens),)
+        parts: Iterable[tuple[Token, ...]] = (tuple(tokens),)
+        if self.name == "ucca":
+            parts = (p for part in split_tokens(tokens) for p in chunk(part, LONGEST))
         return Document(document_id, tuple(self._sentence(document_id, p) for p in parts), metadata)
 
     def _sentence(self, sentence_id: str, tokens: tuple[Token, ...]) -> Sentence:

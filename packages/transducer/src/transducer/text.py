@@ -127,6 +127,15 @@ def tokenize(sentence: str, *, split_hyphens: bool = True) -> tuple[Token, ...]:
     return tuple(tokens)
 
 
+def clean(text: str) -> str:
+    r"""Return the text with single blanks for white space and for what no token can hold.
+
+    >>> clean(" a\tb\x00c \ufeff\n")
+    'a b c'
+    """
+    return " ".join(_CHUNK.findall(text))
+
+
 def _pieces(chunk: _Chunk) -> Iterator[tuple[int, int]]:
     """Yield the spans of the tokens in a chunk."""
     start = _address_end(chunk)

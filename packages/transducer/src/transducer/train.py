@@ -3,7 +3,8 @@
 Every random choice depends on the seed, the epoch and the saved random state alone, so that a
 resumed run continues exactly as the uninterrupted one. One process or many (Accelerate) make the
 same updates: an update is a fixed group of sentences, split among the processes, and its loss is
-the sum over all of them divided by the number of their steps.
+the sum over all of them divided by the number of their steps. What decides how a run goes on (the
+losses, an interruption, the time spent) is added up over the processes, so that they always agree.
 """
 
 from __future__ import annotations
@@ -22,7 +23,6 @@ from typing import Any, NamedTuple
 
 import torch
 from accelerate import Accelerator
-from accelerate.utils import gather_object
 from torch import Tensor
 
 import graphconv
@@ -31,11 +31,12 @@ from transducer import checkpoint
 from transducer.annotation import load_annotator
 from transducer.config import Config
 from transducer.data import Batch, Item, batches, build_vocabularies, number
+from transducer.distributed import Group, lost_processes
 from transducer.errors import TrainingError
 from transducer.evaluation import headline
 from transducer.inputs import gold_documents
 from transducer.model import Losses, TransducerModel
-from transducer.parser import Transducer, make_batch, make_features
+from transducer.parser import Transducer, make_batch, make_features, pick_device
 from transducer.tasks import Document, make_task, training_graphs
 from transducer.vectors import load_vectors
 from transducer.vocab import UNK, Vocabularies
@@ -113,13 +114,15 @@ class Trainer:
         on_epoch: Callable[[Epoch], None] = lambda _: None,
     ) -> None:
         torch.manual_seed(seed)
+        pick_device(device)
         self.seed = seed
         self.folder = folder
         self.on_progress, self.on_epoch = on_progress, on_epoch
         self.accelerator = Accelerator(
             cpu=device == "cpu", mixed_precision=_precision(config, device)
         )
-        self.main = self.accelerator.is_main_process
+        self.group = Group(self.accelerator.process_index, self.accelerator.num_processes)
+        self.main = self.group.main
         saved = checkpoint.load_last(folder) if resume else None
         if saved is not None:
             self.config, self.vocabularies, self.task = checkpoint.load_setup(folder)
@@ -138,16 +141,19 @@ class Trainer:
         if self.main and saved is None:
             checkpoint.save_setup(folder, self.task, self.vocabularies)
         self._warm_features()
-        self.optimizer = torch.optim.Adam(self._groups(), lr=self.config.train.learning_rate)
+        self.optimizer = torch.optim.Adam(
+            self._groups(), lr=self.config.train.learning_rate, fused=True
+        )
         self.state = State()
         self.average: dict[str, Tensor] = {}
         if saved is not None:
             self._restore(saved)
         self.wrapped, self.optimizer = self.accelerator.prepare(self.model, self.optimizer)
-        if self.config.train.average and not self.average:
-            self.average = {k: v.detach().clone() for k, v in self._trained().items()}
-        if saved is not None:
-            torch.set_rng_state(saved["random"])
+        if self.config.train.average:
+            kept = self.average or self._trained()
+            device = self.accelerator.device
+            self.average = {k: v.detach().clone().to(device) for k, v in kept.items()}
+        self._seed(saved)
 
     # Setup ---------------------------------------------------------------------------------------
 
@@ -205,29 +211,41 @@ class Trainer:
 
     def _restore(self, saved: dict[str, Any]) -> None:
         self.model.load_state_dict(saved["weights"])
+        bases = [group["base"] for group in self.optimizer.param_groups]
         self.optimizer.load_state_dict(saved["optimizer"])
+        for group, base in zip(self.optimizer.param_groups, bases, strict=True):
+            group["base"] = base  # --set may have changed it
         self.average = saved["average"]
         self.state = State(**saved["state"])
+
+    def _seed(self, saved: dict[str, Any] | None) -> None:
+        """Set the random state: every process has its own, saved and restored with the rest."""
+        states = saved["random"] if saved is not None else []
+        if len(states) == self.group.size:
+            set_random_state(states[self.group.rank])
+        else:
+            torch.manual_seed(self.seed + self.group.rank)
 
     # Fit -----------------------------------------------------------------------------------------
 
     def fit(self) -> State:
         """Train until the epochs, the minutes or the patience end, or until Ctrl-C."""
-        settings = self.config.train
-        with _interruptible() as interrupted:
-            while self.state.epoch < settings.epochs and not self._out_of_time():
-                finished = self._epoch(interrupted)
-                if not finished:
+        patient = self.group.size > 1
+        with lost_processes(self.group), _interruptible(patient=patient) as received:
+            while not self._finished():
+                if not self._epoch(received):
                     self._save_last()
-                    if interrupted:
-                        raise KeyboardInterrupt
+                    raise KeyboardInterrupt
                 self._end_epoch()
-                if self.state.epoch - self.state.best_epoch >= settings.patience:
-                    break
         return self.state
 
-    def _epoch(self, interrupted: list[int]) -> bool:
-        """Train one epoch, from where it stands; return whether it came to its end."""
+    def _finished(self) -> bool:
+        state, settings = self.state, self.config.train
+        waited = state.epoch - max(state.best_epoch, settings.evaluate_from - 1)
+        return state.epoch >= settings.epochs or self._out_of_time() or waited >= settings.patience
+
+    def _epoch(self, received: list[int]) -> bool:
+        """Train one epoch, from where it stands; return False if a signal interrupted it."""
         settings, state = self.config.train, self.state
         processes = self.accelerator.num_processes
         size = settings.batch_size * settings.accumulate * processes
@@ -240,7 +258,8 @@ class Trainer:
             losses = self._update(group)
             state.update += 1
             state.total += 1
-            state.seconds += time.perf_counter() - before
+            spent, interrupted = self._added([time.perf_counter() - before, len(received)])
+            state.seconds += spent / processes
             tokens += sum(len(self.data.items[i].forms) for i in group)
             for name, value in losses.items():
                 state.sums[name] = state.sums.get(name, 0.0) + value
@@ -250,9 +269,19 @@ class Trainer:
             self.on_progress(
                 Progress(state.epoch + 1, settings.epochs, state.update, len(plan), rate, means)
             )
-            if interrupted or (self._out_of_time() and state.update < len(plan)):
-                return self._out_of_time() and not interrupted
+            if interrupted:
+                return False
+            if self._out_of_time():
+                break
         return True
+
+    def _added(self, values: Sequence[float]) -> list[float]:
+        """Return the sums of some values over the processes."""
+        if self.group.size == 1:
+            return list(values)
+        own = torch.tensor(values, dtype=torch.float64, device=self.accelerator.device)
+        added: list[float] = self.accelerator.reduce(own, "sum").tolist()
+        return added
 
     def _update(self, group: Sequence[int]) -> dict[str, float]:
         """Make one update from the sentences of *group*, shared among the processes."""
@@ -268,15 +297,15 @@ class Trainer:
             with self._synchronized(last=place == len(mine) - 1):
                 losses = self._loss(part)
                 # Accelerate averages gradients over processes; the sum over them is wanted.
-                loss = losses.total * (accelerator.num_processes / steps)
-                if not math.isfinite(float(loss.detach())):
-                    raise TrainingError(
-                        f"the loss is {float(loss.detach())} in epoch {self.state.epoch + 1}, "
-                        f"update {self.state.update + 1}: lower train.learning_rate"
-                    )
-                accelerator.backward(loss)
+                accelerator.backward(losses.total * (accelerator.num_processes / steps))
             for name, value in losses._asdict().items():
                 totals[name] = totals.get(name, 0.0) + float(value.detach()) / steps
+        totals = dict(zip(totals, self._added(list(totals.values())), strict=True))
+        if not math.isfinite(totals["total"]):
+            raise TrainingError(
+                f"the loss is {totals['total']} in epoch {self.state.epoch + 1}, "
+                f"update {self.state.update + 1}: lower train.learning_rate"
+            )
         accelerator.clip_grad_norm_(self.model.parameters(), settings.max_norm)
         self.optimizer.step()
         self.optimizer.zero_grad()
@@ -354,12 +383,9 @@ class Trainer:
             return
         # The first updates would weigh too much: the decay grows with them.
         decay = min(self.config.train.average, (1 + self.state.total) / (10 + self.state.total))
-        for name, tensor in self._trained().items():
-            kept = self.average[name]
-            if kept.dtype.is_floating_point:
-                kept.lerp_(tensor.detach(), 1 - decay)
-            else:
-                kept.copy_(tensor)
+        trained = self._trained()
+        kept = [self.average[name] for name in trained]
+        torch._foreach_lerp_(kept, [w.detach() for w in trained.values()], 1 - decay)
 
     @contextmanager
     def _averaged(self) -> Iterator[None]:
@@ -411,20 +437,16 @@ class Trainer:
     def _evaluate(self) -> float:
         """Parse the dev section, each process its share, and score it."""
         self.wrapped.eval()
-        accelerator = self.accelerator
-        share = self.data.dev[accelerator.process_index :: accelerator.num_processes]
-        parser = Transducer(self.task, self.vocabularies, self.model, {})
+        parser = Transducer(self.task, self.vocabularies, self.model, {}, group=self.group)
         parser.features = self.features
         settings = replace(self.config.decode, beam=1, nbest=1)
-        random_state = torch.get_rng_state()
-        parsed = [(p.document.id, p.graph) for p in parser.stream(share, settings)]
-        if accelerator.num_processes > 1:
-            parsed = gather_object(parsed)
-        torch.set_rng_state(random_state)
-        by_id = dict(parsed)
-        return headline(self.data.gold, [by_id.get(g.id) for g in self.data.gold]).f1
+        before = random_state()
+        parsed = [parse.graph for parse in parser.stream(self.data.dev, settings)]
+        set_random_state(before)
+        return headline(self.data.gold, parsed).f1
 
     def _save_last(self) -> None:
+        random = self.group.gather([random_state()])
         if not self.main:
             return
         state = {name: getattr(self.state, name) for name in State.__slots__}
@@ -435,7 +457,7 @@ class Trainer:
                 "optimizer": self.optimizer.state_dict(),
                 "average": self.average,
                 "state": state,
-                "random": torch.get_rng_state(),
+                "random": random,
             },
         )
 
@@ -480,13 +502,29 @@ def _precision(config: Config, device: str) -> str:
     return "no" if wanted == "fp32" else wanted
 
 
+def random_state() -> dict[str, Tensor]:
+    """Return the state of the random numbers on the CPU and, where there is one, on the GPU."""
+    gpu = {"cuda": torch.cuda.get_rng_state()} if torch.cuda.is_available() else {}
+    return {"cpu": torch.get_rng_state(), **gpu}
+
+
+def set_random_state(state: dict[str, Tensor]) -> None:
+    """Go back to a state of the random numbers."""
+    torch.set_rng_state(state["cpu"])
+    if "cuda" in state and torch.cuda.is_available():
+        torch.cuda.set_rng_state(state["cuda"])
+
+
 @contextmanager
-def _interruptible() -> Iterator[list[int]]:
-    """Collect Ctrl-C and SIGTERM instead of dying in the middle of an update."""
+def _interruptible(*, patient: bool) -> Iterator[list[int]]:
+    """Collect Ctrl-C and SIGTERM instead of dying in the middle of an update.
+
+    A second signal ends the process at once, unless it is *patient*: launchers repeat signals.
+    """
     received: list[int] = []
 
     def receive(number: int, _: object) -> None:
-        if received:
+        if received and not patient:
             raise KeyboardInterrupt
         received.append(number)
 
