@@ -79,7 +79,7 @@ def _tasks() -> list[Task]:
 def round_trip(path: Path, target: Path) -> None:
     """Read, convert there and back, and write."""
     graphs = (to_graph(to_arborescence(graph)) for graph in io.read(path))
-    io.write(graphs, target, format=io.native_format(next(io.read(path))))
+    io.write(graphs, target)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

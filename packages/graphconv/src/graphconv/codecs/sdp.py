@@ -95,7 +95,7 @@ def parse(block: Block, framework: str | None = None) -> Graph:
     sentence = _sentence(block)
     lines = sentence.lines
     numbers, plain, predicates = _shared(len(lines))
-    forms, lemmas, tags, top_cells, pred_cells, rests = _columns(block, sentence, numbers)
+    forms, lemmas, tags, top_cells, pred_cells, *rest = _columns(block, sentence, numbers)
     tops = [number for number, cell in zip(numbers, top_cells, strict=True) if cell == "+"]
     sources = [number for number, cell in zip(numbers, pred_cells, strict=True) if cell == "+"]
     columns = lines[0].count("\t") + 1 if lines else 7
@@ -103,9 +103,12 @@ def parse(block: Block, framework: str | None = None) -> Graph:
     if fixed not in (6, 7) or (fixed == 6 and block.context):
         message = f"{len(sources)} tokens have PRED +, so {7 + len(sources)} columns are expected"
         raise _error(f"{message}, {columns} found", block, sentence, 0)
-    edges, features = _edges(block, sentence, rests, fixed, sources)
+    frames = rest.pop(0) if fixed == 7 else repeat("_", len(lines))
+    cells = map("\t".join, zip(*rest, strict=True))
+    edges = _edges(block, sentence, cells, sources) if sources else []
     used = {*tops, *sources, *[edge[1] for edge in edges]}
-    tokens = zip(forms, _optional(lemmas), _optional(tags), repeat(None), features)
+    features = map(_features, frames)
+    tokens = zip(forms, _optional(lemmas), _optional(tags), repeat(None), features, strict=False)
     nodes = [
         predicates[i] if cell == "+" else plain[i]
         for i, cell in enumerate(pred_cells)
@@ -213,7 +216,7 @@ def _extras(block: Block, sentence: _Sentence, fixed: int) -> Attributes:
 
 
 def _columns(block: Block, sentence: _Sentence, numbers: tuple[str, ...]) -> list[tuple[str, ...]]:
-    """Return the columns form to pred, and all that follows them as one."""
+    """Return the columns form to pred, the next if there is one, and all that follows as one."""
     lines = sentence.lines
     if not lines:
         return [()] * 6
@@ -225,7 +228,7 @@ def _columns(block: Block, sentence: _Sentence, numbers: tuple[str, ...]) -> lis
         wrong = next(i for i, other in enumerate(widths) if other != width)
         message = f"{width} columns separated by tabs expected, {widths[wrong]} found"
         raise _error(message, block, sentence, wrong)
-    ids, *columns = zip(*[line.split("\t", 6) for line in lines], strict=True)
+    ids, *columns = zip(*[line.split("\t", 7) for line in lines], strict=True)
     if ids != numbers:
         wrong = next(i for i, number in enumerate(numbers) if ids[i] != number)
         message = f"token id {numbers[wrong]} expected, {ids[wrong]!r} found"
@@ -235,30 +238,26 @@ def _columns(block: Block, sentence: _Sentence, numbers: tuple[str, ...]) -> lis
             wrong = next(i for i, cell in enumerate(column) if cell not in ("+", "-"))
             message = f"{name} is neither + nor - but {column[wrong]!r}"
             raise _error(message, block, sentence, wrong)
-    return columns if width > 6 else [*columns, ("",) * len(lines)]
+    return columns
 
 
 def _edges(
-    block: Block, sentence: _Sentence, rests: Iterable[str], fixed: int, sources: list[str]
-) -> tuple[list[Edge], list[Attributes]]:
-    """Return the edges, and the features of the tokens: their frames."""
+    block: Block, sentence: _Sentence, cells: Iterable[str], sources: list[str]
+) -> list[Edge]:
     edges: list[Edge] = []
-    features: list[Attributes] = []
-    # Nothing but underscores, in most of the lines.
-    empty = "\t_" * len(sources) if fixed == 7 else ("\t_" * len(sources))[1:]
-    length = len(empty)
-    for i, rest in enumerate(rests):
-        if rest.endswith(empty):
-            features.append(_features(rest[: len(rest) - length] if fixed == 7 else "_"))
-            continue
-        frame, *cells = rest.split("\t") if fixed == 7 else ["_", *rest.split("\t")]
-        features.append(_features(frame))
-        arguments = [pair for pair in zip(sources, cells, strict=True) if pair[1] != "_"]
-        number = str(i + 1)
-        edges += [_edge((source, number, label, False, ())) for source, label in arguments]
-        if "" in cells:
-            raise _error("an argument column is empty", block, sentence, i)
-    return edges, features
+    empty = "\t".join("_" * len(sources))  # most of the lines
+    for i, line in enumerate(cells):
+        if line != empty:
+            labels = line.split("\t")
+            number = str(i + 1)
+            edges += [
+                _edge((source, number, label, False, ()))
+                for source, label in zip(sources, labels, strict=False)
+                if label != "_"
+            ]
+            if "" in labels:
+                raise _error("an argument column is empty", block, sentence, i)
+    return edges
 
 
 def _error(message: str, block: Block, sentence: _Sentence, row: int) -> FormatError:
@@ -321,7 +320,9 @@ def _format(graph: Graph, version: str) -> str:
     lines = []
     numbers = _shared(len(graph.tokens))[0]
     for i, (form, lemma, pos, _, features) in enumerate(graph.tokens):
-        frame = attribute(features, "frame") if features else None
+        # Mostly the only one.
+        is_first = features and features[0][0] == "frame"
+        frame = features[0][1] if is_first else attribute(features, "frame")
         lines.append(
             f"{numbers[i]}\t{form}"
             f"\t{'_' if lemma is None else lemma}\t{'_' if pos is None else pos}"

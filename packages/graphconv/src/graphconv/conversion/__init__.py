@@ -38,7 +38,7 @@ from graphconv.arborescence import (
     rows_from_relations,
 )
 from graphconv.conversion import amr, bilexical, ucca
-from graphconv.conversion.side import Bare, Built, freeze, pack, thaw, unpack
+from graphconv.conversion.side import Bare, Built, freeze_pairs, pack, thaw_pairs, unpack
 from graphconv.conversion.ucca import linkage_units
 from graphconv.errors import ConversionError
 from graphconv.graph import Attributes, Graph, Token
@@ -90,9 +90,9 @@ def to_arborescence(
             bare = conversion.read(rows, ids, graph.framework)
             side = pack(graph, bare, ids)
         if graph.metadata:
-            side["metadata"] = freeze(graph.metadata)
+            side["metadata"] = freeze_pairs(graph.metadata)
         if graph.extras:
-            side["extras"] = freeze(graph.extras)
+            side["extras"] = freeze_pairs(graph.extras)
     except (IndexError, KeyError):
         graph.validate()  # says what is wrong with it
         raise
@@ -119,7 +119,8 @@ def to_graph(tree: Arborescence) -> Graph:
         extras: Attributes = ()
         if side:  # that of an SDP graph is mostly empty
             bare = unpack(side, bare)
-            metadata, extras = thaw(side.get("metadata", [])), thaw(side.get("extras", []))
+            metadata = thaw_pairs(side.get("metadata", ()))
+            extras = thaw_pairs(side.get("extras", ()))
     except (
         AttributeError,
         IndexError,

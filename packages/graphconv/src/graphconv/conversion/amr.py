@@ -14,8 +14,10 @@ The label of a row says whether it is a constant: those start with ``=``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache, lru_cache, partial
 from itertools import count
+from typing import Any
 
 from graphconv.arborescence import Row
 from graphconv.conversion.labels import (
@@ -30,9 +32,9 @@ from graphconv.conversion.labels import (
 from graphconv.conversion.side import Bare, Built
 from graphconv.conversion.spanning import (
     NO_EDGE,
+    UNVISITED,
     Arc,
     Arcs,
-    empty_arcs,
     preorder,
     span,
     span_rest,
@@ -43,11 +45,15 @@ _CONSTANT = "="
 _ESCAPE = "\\"
 _INVERTED: Attributes = (("inverted", True),)
 
+# The constructor of a NamedTuple runs Python code; these do not.
+_new_node: Callable[[Any], Node] = partial(tuple.__new__, Node)
+_new_edge: Callable[[Any], Edge] = partial(tuple.__new__, Edge)
+
 
 def row_label(node: Node) -> str:
     """Return the label of the rows of *node*."""
-    label = node.label
-    if node.constant:
+    label = node[1]
+    if node[3]:
         return _CONSTANT + (label or "")
     if label is None:
         return ""
@@ -75,7 +81,6 @@ def build(graph: Graph, *, unit_labels: bool = True) -> Built:
     unvisited = span(root, arcs, virtual + (root == virtual))
     if unvisited:
         span_rest(root, *_rest(graph, number, labels), arcs, unvisited)
-    _sort(out)
     tree = preorder(root, out, None, labels, [()] * len(labels))
     order = sorted(range(virtual), key=tree.first.__getitem__)
     return Built(tree.rows, [nodes[i].id for i in order])
@@ -86,35 +91,57 @@ def read(rows: Sequence[Row], ids: Sequence[str] | None, framework: str) -> Bare
     inverted = _INVERTED if framework == "amr" else ()
     indices = _indices(rows)
     names = dict(zip(indices, _fresh_ids(rows) if ids is None else ids, strict=True))
-    nodes = tuple([_node(names[index], rows[index - 1].label) for index in indices])
+    nodes = tuple([_node(names[index], rows[index - 1][0]) for index in indices])
     edges: list[Edge] = []
     tops: list[str] = []
     for _, index, head, row_relation, _ in rows:
         if row_relation not in STRUCTURAL:
             label, mark = edge_label(row_relation)
-            above, below = names[rows[head - 1].index], names[index]
+            above, below = names[rows[head - 1][1]], names[index]
             if mark == REVERSED:
-                edges.append(Edge(below, above, label, False, inverted))
+                edges.append(_new_edge((below, above, label, False, inverted)))
             else:
-                edges.append(Edge(above, below, label))
+                edges.append(_new_edge((above, below, label, False, ())))
         elif index in names and (row_relation == TOP or not head):
             tops.append(names[index])
     return Bare(nodes, tuple(edges), tuple(tops))
 
 
 def _arcs(graph: Graph, number: dict[str, int]) -> Arcs:
-    arcs = empty_arcs(len(number) + 1)
-    out, incoming, _ = arcs
+    written = []
     for k, edge in enumerate(graph.edges):
-        above, below = number[edge.source], number[edge.target]
-        forwards, backwards = both_ways(edge.label)
-        if _is_inverted(edge):
-            above, below, forwards, backwards = below, above, backwards, forwards
+        above, below = number[edge[0]], number[edge[1]]
+        inverted = _is_inverted(edge)
+        if inverted:
+            above, below = below, above
+        key, forwards, backwards = _directions(edge[2], inverted)
+        written.append((key, k, above, below, forwards, backwards))
+    # To sort all edges at once costs less than to sort those of each node.
+    written.sort()
+    nodes = range(len(number) + 1)
+    out: list[list[Arc]] = [[] for _ in nodes]
+    for _, k, above, below, forwards, _ in written:
         out[above].append((below, forwards, k))
-        incoming[below].append((above, backwards, k))
-    _sort(out)
-    _sort(incoming)
-    return arcs
+
+    @cache
+    def incoming() -> list[list[Arc]]:
+        result: list[list[Arc]] = [[] for _ in nodes]
+        for _, k, above, below, _, backwards in written:
+            result[below].append((above, backwards, k))
+        for siblings in result:
+            _sort(siblings)
+        return result
+
+    return Arcs(out, incoming, [UNVISITED] * len(nodes), _sort)
+
+
+@lru_cache(1 << 16)
+def _directions(label: str, inverted: bool) -> tuple[str, str, str]:
+    """Return the sort key of an edge as written, its relation, and that of the other direction."""
+    forwards, backwards = both_ways(label)
+    if inverted:
+        forwards, backwards = backwards, forwards
+    return natural(forwards), forwards, backwards
 
 
 def _rest(
@@ -132,16 +159,14 @@ def _rest(
 
 
 def _is_inverted(edge: Edge) -> bool:
-    return bool(edge.attributes) and bool(attribute(edge.attributes, "inverted"))
+    return bool(edge[4]) and bool(attribute(edge[4], "inverted"))
 
 
-def _sort(arcs: list[list[Arc]]) -> None:
-    for siblings in arcs:
-        if len(siblings) > 1:
-            siblings.sort(key=_sibling_key)
+def _sort(siblings: list[Arc]) -> None:
+    siblings.sort(key=_sibling_key)
 
 
-def _sibling_key(arc: Arc) -> tuple[object, int]:
+def _sibling_key(arc: Arc) -> tuple[str, int]:
     return natural(arc[1]), arc[2]
 
 
@@ -164,12 +189,12 @@ def _fresh_ids(rows: Sequence[Row]) -> list[str]:
 
 def _indices(rows: Sequence[Row]) -> list[int]:
     is_virtual = bool(rows) and rows[0].label == VIRTUAL
-    return [i for i, row in enumerate(rows, start=1) if row.index == i][is_virtual:]
+    return [i for i, row in enumerate(rows, start=1) if row[1] == i][is_virtual:]
 
 
 def _node(node_id: str, label: str) -> Node:
-    if label.startswith(_CONSTANT):
-        return Node(node_id, label[1:], constant=True)
-    if not label:
-        return Node(node_id, None)
-    return Node(node_id, label[1:] if label.startswith(_ESCAPE) else label)
+    first = label[:1]
+    if first == _CONSTANT:
+        return _new_node((node_id, label[1:], (), True, False, ()))
+    text = label[1:] if first == _ESCAPE else label if label else None
+    return _new_node((node_id, text, (), False, False, ()))

@@ -24,6 +24,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
+from operator import itemgetter
 from typing import Any
 
 from graphconv.arborescence import Row
@@ -31,9 +32,9 @@ from graphconv.conversion.labels import REVERSED, STRUCTURAL, TOP, VIRTUAL, both
 from graphconv.conversion.side import Bare, Built
 from graphconv.conversion.spanning import (
     NO_EDGE,
+    UNVISITED,
     Arc,
     Arcs,
-    empty_arcs,
     preorder,
     span,
     span_rest,
@@ -50,7 +51,7 @@ _PREDICATE: Attributes = (("pred", "+"),)
 def build(graph: Graph, *, unit_labels: bool = True) -> Built:
     """Return the rows of *graph*, and the ids of its nodes in the order of the text."""
     del unit_labels  # an option of UCCA
-    nodes = sorted(graph.nodes, key=_anchors)
+    nodes = sorted(graph.nodes, key=itemgetter(2))
     anchors = [node[2] for node in nodes]
     if [*map(len, anchors)].count(1) != len(anchors):
         raise ConversionError("a node is not anchored to one token", graph_id=graph.id)
@@ -80,7 +81,6 @@ def build(graph: Graph, *, unit_labels: bool = True) -> Built:
     if unvisited:
         degrees = [len(siblings) for siblings in out]
         span_rest(root, range(virtual), degrees, arcs, unvisited)
-    _sort(out)
     rows, _ = preorder(root, out, arcs.parent, labels, anchors)
     return Built(rows, ids, is_plain)
 
@@ -103,7 +103,9 @@ def read(rows: Sequence[Row], ids: Sequence[str] | None, framework: str) -> Bare
     arcs.sort()
     predicates = {arc[1] for arc in arcs}
     return Bare(
-        tuple([_node(names[p], p, p in predicates) for p in positions]),
+        tuple([_plain_node(p, p in predicates) for p in positions])
+        if ids is None
+        else tuple([_node(names[p], p, p in predicates) for p in positions]),
         tuple([_edge((names[s], names[t], label, False, ())) for t, s, label in arcs]),
         tuple([names[top] for top in sorted(tops)]),
     )
@@ -111,8 +113,9 @@ def read(rows: Sequence[Row], ids: Sequence[str] | None, framework: str) -> Bare
 
 def _arcs(graph: Graph, number: dict[str, int]) -> tuple[Arcs, bool]:
     """Return the arcs of *graph*, and whether its edges already stand in the order of SDP files."""
-    arcs = empty_arcs(len(graph.nodes) + 1)
-    out, incoming, _ = arcs
+    count = len(graph.nodes) + 1
+    out: list[list[Arc]] = [[] for _ in range(count)]
+    incoming: list[list[Arc]] = [[] for _ in range(count)]
     ends = []
     for k, (source, target, label, _, _) in enumerate(graph.edges):
         s, t = number[source], number[target]
@@ -123,34 +126,26 @@ def _arcs(graph: Graph, number: dict[str, int]) -> tuple[Arcs, bool]:
     # Then siblings need no sorting either.
     in_order = ends == sorted({*ends})
     if not in_order:
-        _sort(out)
-        _sort(incoming)
-    return arcs, in_order
+        for siblings in (*out, *incoming):
+            siblings.sort()
+    return Arcs(out, lambda: incoming, [UNVISITED] * count, list.sort), in_order
 
 
 def _is_plain(graph: Graph, positions: Sequence[int], out: Sequence[Sequence[Arc]]) -> bool:
     """Say whether nodes and edges are what the rows alone describe, as in nearly every file."""
-    plain = [
-        _node(_fresh_id(position), position, bool(arcs))
-        for position, arcs in zip(positions, out, strict=False)
-    ]
-    flags = [edge[3:] for edge in graph.edges]
-    return graph.nodes == tuple(plain) and flags.count((False, ())) == len(flags)
-
-
-def _anchors(node: Node) -> tuple[int, ...]:
-    return node[2]
-
-
-def _sort(arcs: list[list[Arc]]) -> None:
-    for siblings in arcs:
-        if len(siblings) > 1:
-            siblings.sort()
+    if [edge for edge in graph.edges if edge[3] or edge[4]]:
+        return False
+    return graph.nodes == tuple(map(_plain_node, positions, map(bool, out)))
 
 
 @lru_cache(1 << 12)
 def _fresh_id(position: int) -> str:
     return str(position + 1)
+
+
+@lru_cache(1 << 12)
+def _plain_node(position: int, is_predicate: bool) -> Node:
+    return _node(_fresh_id(position), position, is_predicate)
 
 
 # Files share few node ids, and a Node holds nothing else here.

@@ -26,7 +26,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 from graphconv.arborescence import Row
-from graphconv.graph import Edge, Graph, Node
+from graphconv.graph import Attributes, Edge, Graph, Node
 
 Item = TypeVar("Item", Node, Edge)
 
@@ -80,6 +80,17 @@ def freeze(value: Any) -> Any:
     if isinstance(value, dict):
         return {"dict": {key: freeze(item) for key, item in value.items()}}
     return value
+
+
+def freeze_pairs(pairs: Attributes) -> list[list[Any]]:
+    """Freeze attributes."""
+    return [[name, value if type(value) is str else freeze(value)] for name, value in pairs]
+
+
+def thaw_pairs(frozen: Iterable[tuple[str, Any]]) -> Attributes:
+    """Return what :func:`freeze_pairs` was called with."""
+    pairs = [(name, value if type(value) is str else thaw(value)) for name, value in frozen]
+    return tuple(pairs)
 
 
 def thaw(value: Any) -> Any:

@@ -5,8 +5,8 @@ edge); relations that stand for no edge have the number -1.
 
 :func:`span` is the paper's loop: a depth-first search, then again and again the first node in
 breadth-first order with an unused incoming edge, which is reversed to search on from its source. It
-turns ``out`` into the children of each node. An edge between two visited nodes needs no more than
-its place there: it ends in a copy.
+turns ``out`` into the children of each node, in sibling order. An edge between two visited nodes
+needs no more than its place there: it ends in a copy.
 """
 
 from __future__ import annotations
@@ -32,10 +32,12 @@ class Arcs(NamedTuple):
 
     out: list[list[Arc]]
     """The arcs that leave a node; in the end its children."""
-    incoming: list[list[Arc]]
-    """Those that could be followed backwards from it."""
+    incoming: Callable[[], list[list[Arc]]]
+    """Those that could be followed backwards from it; many graphs never ask."""
     parent: list[int]
     """The number of the edge below which a node hangs with its children, or UNVISITED."""
+    sort: Callable[[list[Arc]], None]
+    """Puts the arcs of one node in sibling order."""
 
 
 class Preorder(NamedTuple):
@@ -46,31 +48,33 @@ class Preorder(NamedTuple):
     """For each node the number of its first row, its index."""
 
 
-def empty_arcs(count: int) -> Arcs:
-    """Return the arcs of *count* nodes without edges."""
-    return Arcs([[] for _ in range(count)], [[] for _ in range(count)], [UNVISITED] * count)
-
-
 def span(root: int, arcs: Arcs, unvisited: int) -> int:
     """Visit all that is connected with *root*, and return how many nodes are still unvisited."""
-    out, incoming, parent = arcs
+    out, _, parent, sort = arcs
     parent[root] = NO_EDGE
     levels: list[list[int]] = [[root]]
     unvisited -= 1 + _descend(root, levels, 0, arcs)
+    if not unvisited:
+        return 0
+    incoming = arcs.incoming()
     # Nodes found while a level is processed are all deeper, so that this is breadth-first order.
     for depth, level in enumerate(levels, start=1):
         if not unvisited:
             break
         for node in level:
-            for source, relation, number in incoming[node]:
+            children = len(out[node])
+            for arc in incoming[node]:
+                source, _, number = arc
                 if parent[source] == UNVISITED:
                     parent[source] = number
-                    out[node].append((source, relation, number))
-                    out[source] = [arc for arc in out[source] if arc[2] != number]
+                    out[node].append(arc)
+                    out[source] = rest = [other for other in out[source] if other[2] != number]
                     if depth == len(levels):
                         levels.append([])
                     levels[depth].append(source)
-                    unvisited -= 1 + _descend(source, levels, depth, arcs)
+                    unvisited -= 1 + (_descend(source, levels, depth, arcs) if rest else 0)
+            if len(out[node]) > children:
+                sort(out[node])
     return unvisited
 
 
@@ -90,6 +94,7 @@ def span_rest(
             top = min(part, key=lambda node: (-degrees[node], rank[node]))
             unvisited = span(top, arcs, unvisited)
             arcs.out[root].append((top, NULL, NO_EDGE))
+    arcs.sort(arcs.out[root])
 
 
 def preorder(
@@ -124,7 +129,7 @@ def preorder(
 
 def _descend(start: int, levels: list[list[int]], depth: int, arcs: Arcs) -> int:
     """Search depth-first from *start*, put what is found on its level, and count it."""
-    out, _, parent = arcs
+    out, _, parent, _ = arcs
     found = 0
     stack = [iter(out[start])]
     while stack:
@@ -147,8 +152,9 @@ def _descend(start: int, levels: list[list[int]], depth: int, arcs: Arcs) -> int
 def _component(start: int, arcs: Arcs) -> list[int]:
     found = {start}
     queue = [start]
+    incoming = arcs.incoming()
     for node in queue:
-        for neighbors in (arcs.out[node], arcs.incoming[node]):
+        for neighbors in (arcs.out[node], incoming[node]):
             for other, _, _ in neighbors:
                 if other not in found:
                     found.add(other)
