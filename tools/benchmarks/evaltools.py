@@ -103,7 +103,10 @@ def _has(python: str, module: str) -> bool:
 
 
 def _time(command: list[str]) -> tuple[float, float]:
-    """Run a command; return its CPU seconds and its peak memory in MB."""
+    """Run a command; return its CPU seconds and its peak memory in MB.
+
+    A process starts as a copy of this one, so no peak is below this one's own memory.
+    """
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     assert process.stderr is not None
     message = process.stderr.read()
