@@ -88,3 +88,53 @@ def corpora() -> Path:
     if not folder.is_dir():
         pytest.skip("no treebanks here")
     return folder
+
+
+def memory_config(task: str, **settings: object) -> Config:
+    """Return a config that learns ten sentences by heart in seconds."""
+    model = ModelConfig(
+        word_size=16, pos_size=4, char_size=8, char_embedding=8, index_size=16, relation_size=8,
+        encoder_size=48, decoder_size=96, attention_size=48, biaffine_size=48, bilinear_size=48,
+        dropout=0.0, anchored=True, copy_ways=2 if task == "amr" else 1,
+    )  # fmt: skip
+    train: dict[str, object] = {
+        "batch_size": 5, "epochs": 100, "learning_rate": 0.01, "schedule": "cosine",
+        "smoothing": 0.0, "coverage": 0.0, "force_copy": True, "evaluate_from": 100,
+    }  # fmt: skip
+    return Config(task, model=model, train=TrainConfig(**{**train, **settings}))  # type: ignore[arg-type]
+
+
+SUFFIXES = {"amr": "ten.amr", "dm": "ten.sdp", "ucca": "ten"}
+FORMATS = {"amr": "amr", "dm": "sdp", "ucca": "ucca"}
+
+
+def write_ten(task: str, folder: Path) -> Path:
+    """Write ten graphs of the sample corpus to a file."""
+    path = folder / SUFFIXES[task]
+    graphconv.write(sample_graphs(task, 10), path, format=FORMATS[task])
+    return path
+
+
+@pytest.fixture
+def ten(tmp_path: Path) -> Callable[[str], Path]:
+    """The maker of files of ten graphs."""
+    return lambda task: write_ten(task, tmp_path)
+
+
+@pytest.fixture(scope="session")
+def memorized(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], tuple[Path, Path]]:
+    """Return, for a framework, a file of ten graphs and the model that knows them by heart."""
+    known: dict[str, tuple[Path, Path]] = {}
+
+    def get(task: str) -> tuple[Path, Path]:
+        if task not in known:
+            from transducer.train import Trainer  # the other tests do without it
+
+            folder = tmp_path_factory.mktemp(task)
+            file = write_ten(task, folder)
+            trainer = Trainer(memory_config(task), [str(file)], [str(file)], folder / "model")
+            trainer.fit()
+            known[task] = (file, folder / "model")
+        return known[task]
+
+    return get

@@ -16,6 +16,8 @@ from transducer.distributed import one_voice
 from transducer.errors import TransducerError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from transducer.annotation import Annotator
     from transducer.config import DecodeConfig
     from transducer.parser import Transducer
@@ -218,6 +220,78 @@ def annotate(input_: str, output: str, annotator: str, framework: str | None) ->
         )
     graphs = cliutil.progress(graphconv.read(input_, framework=framework), "graphs")
     graphconv.write(annotated_graphs(graphs, loaded), output)
+
+
+_tables = (
+    click.option("--model", metavar="DIR", help="Take the tables and switches of this model."),
+    click.option(
+        "--train",
+        "train_files",
+        multiple=True,
+        type=cliutil.existing(),
+        metavar="F",
+        help="Learn the tables from these AMR files.",
+    ),
+    click.option(
+        "--step",
+        "steps",
+        multiple=True,
+        type=click.Choice(["anonymize", "senses", "wiki", "polarity"]),
+        help="Only these steps; default: those of the model, else senses and wiki.",
+    ),
+    click.option("-o", "--output", default="-", metavar="OUT", help="Default: standard output."),
+    click.argument("input_", metavar="IN", type=cliutil.existing()),
+)
+
+
+def _with_tables(command: Callable[..., None]) -> Callable[..., None]:
+    for option in _tables:
+        command = option(command)
+    return command
+
+
+@main.command()
+@_with_tables
+def preprocess(
+    input_: str,
+    model: str | None,
+    train_files: tuple[str, ...],
+    steps: tuple[str, ...],
+    output: str,
+) -> None:
+    """Write the AMR graphs that a model learns, and tell what each step changes.
+
+    Without --model and --train the tables are learned from IN itself.
+    """
+    import graphconv
+    from transducer import amr
+    from transducer.steps import Effect, effects, learned_tables, only, read_graphs
+
+    tables, options, _ = learned_tables(model, train_files or (input_,))
+    options = only(options, steps)
+    graphs = read_graphs(input_)
+    rows: list[tuple[object, ...]] = [("step", *Effect._fields[1:])]
+    cliutil.note(cliutil.table([*rows, *effects(graphs, tables, options)]))
+    graphconv.write(amr.preprocess_graphs(graphs, tables, options), output, format="amr")
+
+
+@main.command()
+@_with_tables
+def postprocess(
+    input_: str,
+    model: str | None,
+    train_files: tuple[str, ...],
+    steps: tuple[str, ...],
+    output: str,
+) -> None:
+    """Finish graphs as a model emits them: senses, entities, negations, links; complete them."""
+    import graphconv
+    from transducer import amr
+    from transducer.steps import learned_tables, only, read_graphs
+
+    tables, options, linker = learned_tables(model, train_files)
+    finished = amr.postprocess_graphs(read_graphs(input_), tables, only(options, steps), linker)
+    graphconv.write(finished, output, format="amr")
 
 
 @main.command()

@@ -1,0 +1,138 @@
+"""Two processes work as one: the same updates, the same output, and a clear end if one is lost."""
+
+from __future__ import annotations
+
+import csv
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from safetensors.torch import load_file
+
+from transducer import checkpoint
+from transducer.cli import main
+
+SIZES = {
+    "word_size": 8, "pos_size": 4, "char_size": 4, "char_embedding": 4, "index_size": 4,
+    "relation_size": 4, "encoder_size": 8, "decoder_size": 16, "attention_size": 8,
+    "biaffine_size": 8, "bilinear_size": 8, "dropout": 0.0,
+}  # fmt: skip
+
+# Kills the second process in the second epoch, when the first epoch's checkpoint is there.
+LOSE_ONE = """
+import os, signal, sys
+from transducer.cli import main
+from transducer.train import Trainer
+
+update = Trainer._update
+
+def dying_update(self, group):
+    if self.state.epoch == 1 and self.group.rank == 1:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return update(self, group)
+
+Trainer._update = dying_update
+main(sys.argv[1:], prog_name="transducer")
+"""
+
+
+def launch(*arguments: object) -> subprocess.CompletedProcess[str]:
+    """Run two processes by torchrun."""
+    runner = (sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2")
+    return subprocess.run(
+        [*runner, *map(str, arguments)],
+        env={**os.environ, "OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""},
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+
+
+def alone(*arguments: object) -> str:
+    result = CliRunner().invoke(main, [str(argument) for argument in arguments])
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+def training(file: Path, folder: Path, batch_size: int, epochs: int = 2) -> list[object]:
+    settings = {f"model.{name}": size for name, size in SIZES.items()}
+    settings |= {"train.batch_size": batch_size, "train.epochs": epochs, "train.word_dropout": 0}
+    settings |= {"train.schedule": "constant", "train.evaluate_from": 1, "train.evaluate_every": 1}
+    given = [x for name, value in settings.items() for x in ("--set", f"{name}={value}")]
+    files = ("--train", file, "--dev", file, "-o", folder)
+    return ["train", "--task", "dm", "--device", "cpu", *files, *given]
+
+
+def losses(folder: Path) -> list[dict[str, float]]:
+    with (folder / "log.csv").open(encoding="utf-8") as file:
+        lines = list(csv.DictReader(file))
+    names = ("updates", "loss", "node", "source", "relation", "dev_score")
+    return [{name: float(line[name]) for name in names} for line in lines]
+
+
+def test_two_processes_are_one_with_the_doubled_batch(
+    ten: Callable[[str], Path], tmp_path: Path
+) -> None:
+    file = ten("dm")
+    done = launch("-m", "transducer", *training(file, tmp_path / "two", 2))
+    assert done.returncode == 0, done.stderr
+    alone(*training(file, tmp_path / "one", 4))
+    one, two = losses(tmp_path / "one"), losses(tmp_path / "two")
+    assert len(one) == len(two) == 2
+    for left, right in zip(one, two, strict=True):
+        assert left == pytest.approx(right, rel=1e-3, abs=1e-3)
+    weights = [load_file(tmp_path / name / checkpoint.WEIGHTS) for name in ("one", "two")]
+    for name, tensor in weights[0].items():
+        # Adam makes a whole step of a gradient that is nothing but rounding: hence the mean.
+        assert float((tensor - weights[1][name]).abs().mean()) < 1e-4, name
+    assert done.stderr.count("epoch 1:") == 1  # the first process alone prints
+    assert done.stdout == ""
+
+
+def test_two_processes_parse_like_one(
+    memorized: Callable[[str], tuple[Path, Path]], tmp_path: Path
+) -> None:
+    file, model = memorized("dm")
+    options = ["--model", model, file, "--batch-tokens", 40, "--device", "cpu"]
+    done = launch("-m", "transducer", "parse", *options, "-o", tmp_path / "two.sdp")
+    assert done.returncode == 0, done.stderr
+    alone("parse", *options, "-o", tmp_path / "one.sdp")
+    assert (tmp_path / "two.sdp").read_bytes() == (tmp_path / "one.sdp").read_bytes()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["one.sdp", "two.sdp"]
+
+
+def test_standard_input_cannot_be_shared(memorized: Callable[[str], tuple[Path, Path]]) -> None:
+    from dataclasses import replace
+
+    from transducer import Transducer
+    from transducer.bulk import Wishes, parse_file
+    from transducer.distributed import Group
+    from transducer.errors import TransducerError
+
+    parser = Transducer.load(memorized("dm")[1], "cpu")
+    parser.group = Group(0, 2)
+    wishes = Wishes("text", "sdp", replace(parser.task.config.decode))
+    with pytest.raises(TransducerError, match="name a file"):
+        parse_file(parser, "-", "-", wishes)
+
+
+@pytest.mark.slow
+def test_a_lost_process_ends_the_run_and_it_resumes(
+    ten: Callable[[str], Path], tmp_path: Path
+) -> None:
+    folder = tmp_path / "model"
+    script = tmp_path / "lose_one.py"
+    script.write_text(LOSE_ONE, encoding="utf-8")
+    done = launch(script, *training(ten("dm"), folder, 2, epochs=3))
+    assert done.returncode != 0
+    assert f"transducer train --resume {folder} goes on from the last checkpoint" in done.stderr
+    assert "process 0 of 2 lost contact" in done.stderr
+    output = alone("train", "--resume", folder)
+    assert "epoch 1:" not in output
+    assert "epoch 3:" in output
+    assert len(losses(folder)) == 3

@@ -1,0 +1,354 @@
+"""Training: it learns, it repeats itself exactly, and it says in one sentence what is wrong."""
+
+from __future__ import annotations
+
+import json
+import math
+import signal
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from click.testing import CliRunner
+from safetensors.torch import load_file, save_file
+
+import graphconv
+from evaltools import sdp
+from transducer import Transducer, checkpoint, runs
+from transducer.cli import main
+from transducer.config import Config, ModelConfig, TrainConfig
+from transducer.errors import ModelError, TrainingError
+from transducer.train import Epoch, Progress, Trainer
+
+Ten = Callable[[str], Path]
+
+
+def tiny(task: str = "dm", *, dropout: float = 0.0, **train: Any) -> Config:
+    """Return a config of a few thousand weights and, for ten graphs, four updates an epoch."""
+    model = ModelConfig(
+        word_size=8, pos_size=4, char_size=4, char_embedding=4, index_size=4, relation_size=4,
+        encoder_size=8, decoder_size=16, attention_size=8, biaffine_size=8, bilinear_size=8,
+        dropout=dropout, anchored=True,
+    )  # fmt: skip
+    return Config(task, model=model, train=TrainConfig(**{"batch_size": 3, "epochs": 2, **train}))
+
+
+class Run:
+    """A training and everything that it told."""
+
+    def __init__(
+        self,
+        config: Config,
+        file: Path,
+        folder: Path,
+        *,
+        stop_at: int = 0,
+        dev: bool = True,
+        **options: Any,
+    ) -> None:
+        self.curve: list[dict[str, float]] = []
+        self.epochs: list[Epoch] = []
+
+        def on_progress(progress: Progress) -> None:
+            self.curve.append(progress.losses)
+            if len(self.curve) == stop_at:
+                signal.raise_signal(signal.SIGINT)
+
+        self.trainer = Trainer(
+            config,
+            [str(file)],
+            [str(file)] if dev else [],
+            folder,
+            device="cpu",
+            on_progress=on_progress,
+            on_epoch=self.epochs.append,
+            **options,
+        )
+        self.interrupted = False
+        try:
+            self.trainer.fit()
+        except KeyboardInterrupt:
+            self.interrupted = True
+
+    @property
+    def weights(self) -> dict[str, torch.Tensor]:
+        return dict(self.trainer.model.state_dict())
+
+
+def assert_equal_weights(left: dict[str, torch.Tensor], right: dict[str, torch.Tensor]) -> None:
+    assert left.keys() == right.keys()
+    for name, tensor in left.items():
+        assert torch.equal(tensor, right[name]), name
+
+
+# It learns ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("task", ["amr", "dm", "ucca"])
+def test_ten_graphs_are_memorized(task: str, memorized: Callable[[str], tuple[Path, Path]]) -> None:
+    file, folder = memorized(task)
+    score = checkpoint.read_score(folder)
+    assert score["dev_f1"] == pytest.approx(100.0)
+    assert score["sentences"] >= 10
+    assert list(score["sha256"]) == [str(file)]
+    log = (folder / "log.csv").read_text(encoding="utf-8").splitlines()
+    assert log[0].startswith("epoch,updates,minutes")
+
+
+def test_a_loaded_model_parses_like_the_trained_one(ten: Ten, tmp_path: Path) -> None:
+    file = ten("dm")
+    run = Run(tiny(), file, tmp_path / "model", dev=False)
+    own = Transducer(run.trainer.task, run.trainer.vocabularies, run.trainer.model.eval(), {})
+    sentences = [graph.tokens for graph in graphconv.read(file)]
+    assert Transducer.load(tmp_path / "model", "cpu").parse(sentences) == own.parse(sentences)
+
+
+# It repeats itself -------------------------------------------------------------------------------
+
+
+def test_same_seed_same_model(ten: Ten, tmp_path: Path) -> None:
+    config, file = tiny(dropout=0.3, word_dropout=0.5), ten("dm")
+    one, same, other = (
+        Run(config, file, tmp_path / name, seed=seed, dev=False)
+        for name, seed in (("one", 1), ("same", 1), ("other", 2))
+    )
+    assert one.curve == same.curve
+    assert one.curve != other.curve
+    weights = [(tmp_path / name / checkpoint.WEIGHTS).read_bytes() for name in ("one", "same")]
+    assert weights[0] == weights[1]
+
+
+@pytest.mark.parametrize("stop_at", [2, 4, 5])
+def test_a_resumed_run_is_the_uninterrupted_one(ten: Ten, tmp_path: Path, stop_at: int) -> None:
+    file = ten("dm")
+    config = tiny(
+        dropout=0.3, word_dropout=0.5, average=0.9, schedule="cosine", warmup=2, edge_smoothing=0.1
+    )
+    whole = Run(config, file, tmp_path / "whole")
+    assert len(whole.curve) == 8
+    first = Run(config, file, tmp_path / "model", stop_at=stop_at)
+    assert first.interrupted
+    rest = Run(config, file, tmp_path / "model", resume=True)
+    assert first.curve + rest.curve == whole.curve
+    assert_equal_weights(rest.weights, whole.weights)
+    assert_equal_weights(rest.trainer.average, whole.trainer.average)
+    scores = [epoch.dev_score for epoch in first.epochs + rest.epochs]
+    assert scores == [epoch.dev_score for epoch in whole.epochs]
+    kept = [load_file(tmp_path / name / checkpoint.WEIGHTS) for name in ("whole", "model")]
+    assert_equal_weights(*kept)
+
+
+def test_a_finished_run_has_nothing_to_resume(ten: Ten, tmp_path: Path) -> None:
+    file = ten("dm")
+    before = Run(tiny(epochs=1), file, tmp_path / "model", dev=False)
+    after = Run(tiny(epochs=1), file, tmp_path / "model", dev=False, resume=True)
+    assert not after.curve
+    assert_equal_weights(before.weights, after.weights)
+    longer = Run(tiny(epochs=2), file, tmp_path / "model", dev=False, resume=True)
+    assert len(longer.curve) == 4
+
+
+def test_accumulation_is_a_larger_batch(ten: Ten, tmp_path: Path) -> None:
+    file = ten("dm")
+    large = Run(tiny(batch_size=4, coverage=1.0), file, tmp_path / "large", dev=False)
+    small = Run(tiny(batch_size=2, accumulate=2, coverage=1.0), file, tmp_path / "small", dev=False)
+    assert len(large.curve) == len(small.curve)
+    for left, right in zip(large.curve, small.curve, strict=True):
+        assert left == pytest.approx(right, rel=1e-3, abs=1e-4)
+
+
+def test_the_average_is_what_is_saved(ten: Ten, tmp_path: Path) -> None:
+    run = Run(tiny(average=0.9), ten("dm"), tmp_path / "model", dev=False)
+    saved = load_file(tmp_path / "model" / checkpoint.WEIGHTS)
+    assert_equal_weights(saved, run.trainer.average)
+    assert any(not torch.equal(saved[name], run.weights[name]) for name in saved)
+
+
+def test_cosine_falls_to_zero_and_warmup_rises(ten: Ten, tmp_path: Path) -> None:
+    rates: list[float] = []
+    config = tiny(schedule="cosine", warmup=2, epochs=3)
+    trainer = Trainer(config, [str(ten("dm"))], [], tmp_path / "model", device="cpu")
+    trainer.on_progress = lambda _: rates.append(trainer.optimizer.param_groups[0]["lr"])
+    trainer.fit()
+    assert rates[0] == pytest.approx(0.0005)
+    assert rates[1] > rates[0]
+    assert rates[2:] == sorted(rates[2:], reverse=True)
+    assert rates[-1] < 0.00005
+
+
+# It stops ----------------------------------------------------------------------------------------
+
+
+def test_training_stops_without_progress(ten: Ten, tmp_path: Path) -> None:
+    config = tiny(learning_rate=0.0, epochs=50, patience=2, evaluate_from=2)
+    run = Run(config, ten("dm"), tmp_path / "model")
+    assert len(run.epochs) == 4  # the first score, in epoch 2, and two epochs that are no better
+    assert math.isnan(run.epochs[0].dev_score)
+
+
+def test_training_stops_after_its_minutes(ten: Ten, tmp_path: Path) -> None:
+    run = Run(tiny(minutes=1e-6, epochs=50), ten("dm"), tmp_path / "model")
+    assert len(run.curve) == 1
+    assert not math.isnan(run.epochs[-1].dev_score)
+    assert (tmp_path / "model" / checkpoint.WEIGHTS).is_file()
+
+
+def test_a_loss_that_is_not_finite_stops(ten: Ten, tmp_path: Path) -> None:
+    with pytest.raises(TrainingError, match=r"^the loss is nan in epoch \d, update \d: lower"):
+        Run(tiny(learning_rate=1e30), ten("dm"), tmp_path / "model", dev=False)
+
+
+# The command -------------------------------------------------------------------------------------
+
+
+def command(*arguments: object) -> tuple[int, str]:
+    result = CliRunner().invoke(main, [str(argument) for argument in arguments])
+    assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+    return result.exit_code, result.output
+
+
+def settings(config: Config) -> list[str]:
+    values = config.to_dict()
+    pairs = [(s, k, v) for s in ("model", "train") for k, v in values[s].items() if v != ""]
+    return [x for s, k, v in pairs for x in ("--set", f"{s}.{k}={json.dumps(v)}")]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_saves_and_resume_goes_on(
+    ten: Ten, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: signal.Signals
+) -> None:
+    file, folder = ten("dm"), tmp_path / "model"
+
+    def interrupt(progress: Progress) -> None:
+        if (progress.epoch, progress.update) == (2, 1):
+            signal.raise_signal(number)
+
+    start = ("train", "--task", "dm", "--train", file, "--dev", file, "-o", folder)
+    with monkeypatch.context() as patch:
+        patch.setattr(runs, "_quiet", interrupt)
+        code, output = command(*start, "--device", "cpu", *settings(tiny()))
+    assert code == 1
+    assert output.splitlines()[-1] == (
+        f"Error: stopped; transducer train --resume {folder} goes on from here"
+    )
+    code, output = command("train", "--resume", folder)
+    assert code == 0, output
+    assert "epoch 2:" in output
+    assert "epoch 1:" not in output
+    assert (folder / "curves.png").read_bytes().startswith(b"\x89PNG")
+    assert len((folder / "log.csv").read_text(encoding="utf-8").splitlines()) == 3
+
+
+def test_wrong_commands_are_one_sentence(ten: Ten, tmp_path: Path) -> None:
+    amr = ten("amr")
+    cases = {
+        ("train",): "--task is missing",
+        ("train", "--task", "pas"): "the sample corpus has no pas; add --train",
+        ("train", "--task", "dm", "--recipe", "x"): "there is no recipe 'x'",
+        ("train", "--task", "dm", "--set", "x=1"): "unknown key",
+        ("train", "--task", "dm", "--device", "x"): "there is no device 'x' here",
+        ("train", "--task", "ucca", "--train", amr, "-o", tmp_path / "m"): "is amr, and the task",
+        ("train", "--resume", tmp_path): "is not a training run",
+        ("train", "--recipe", "tiny", "--config", amr): "exclude each other",
+        ("inspect", tmp_path / "nothing"): "is not a model directory",
+        ("parse", "--task", "pas", amr): "no model for pas ships",
+        ("parse", amr): "--model DIR or --task T is missing",
+    }
+    for arguments, message in cases.items():
+        code, output = command(*arguments)
+        assert code in (1, 2), arguments
+        assert message in output.splitlines()[-1], output
+
+
+def test_only_training_settings_change_when_resuming(ten: Ten, tmp_path: Path) -> None:
+    file, folder = ten("dm"), tmp_path / "model"
+    run = runs.new_run(tiny(epochs=1), [str(file)], [], folder, device="cpu")
+    runs.train(run)
+    code, output = command("train", "--resume", folder, "--set", "model.word_size=9")
+    assert code == 1
+    assert "only train.* can change" in output
+    code, output = command("train", "--resume", folder, "--set", "train.epochs=2")
+    assert code == 0, output
+    assert "epoch 2:" in output
+
+
+# Model directories -------------------------------------------------------------------------------
+
+
+def _no_file(name: str) -> Callable[[Path], None]:
+    return lambda folder: (folder / name).unlink()
+
+
+def _text(name: str, text: str) -> Callable[[Path], None]:
+    return lambda folder: (folder / name).write_text(text, encoding="utf-8") and None
+
+
+def _other_version(folder: Path) -> None:
+    setup = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    (folder / "config.json").write_text(json.dumps({**setup, "format": 99}), encoding="utf-8")
+
+
+def _other_sizes(folder: Path) -> None:
+    weights = load_file(folder / checkpoint.WEIGHTS)
+    save_file(
+        {name: tensor[:1].clone() for name, tensor in weights.items()}, folder / checkpoint.WEIGHTS
+    )
+
+
+def _cut_weights(folder: Path) -> None:
+    path = folder / checkpoint.WEIGHTS
+    path.write_bytes(path.read_bytes()[:1000])
+
+
+DAMAGES: dict[str, tuple[Callable[[Path], None], str]] = {
+    "version": (_other_version, "has model format 99, and this version reads 1"),
+    "no config": (_no_file("config.json"), "is not a model directory: .* is missing"),
+    "config": (_text("config.json", "{"), "is damaged"),
+    "other json": (_text("config.json", "[]"), "is damaged"),
+    "vocabularies": (_text("vocabularies.json", "[]"), "is damaged"),
+    "no weights": (_no_file(checkpoint.WEIGHTS), "has no weights yet"),
+    "cut weights": (_cut_weights, "does not fit the model"),
+    "other weights": (_other_sizes, "does not fit the model"),
+    "score": (_text(checkpoint.SCORE, "{"), "score.json is damaged"),
+}
+
+
+def test_damaged_models_are_refused_in_one_sentence(ten: Ten, tmp_path: Path) -> None:
+    import shutil
+
+    Run(tiny(epochs=1), ten("dm"), tmp_path / "model", dev=False)
+    for name, (damage, message) in DAMAGES.items():
+        folder = tmp_path / name
+        shutil.copytree(tmp_path / "model", folder)
+        damage(folder)
+        with pytest.raises(ModelError, match=message) as error:
+            Transducer.load(folder, "cpu")
+        assert "\n" not in str(error.value), name
+    state = tmp_path / "model" / "last" / "state.pt"
+    state.write_bytes(state.read_bytes()[:500])
+    with pytest.raises(ModelError, match=r"state.pt is damaged"):
+        checkpoint.load_last(tmp_path / "model")
+    state.unlink()
+    with pytest.raises(ModelError, match="has no training state"):
+        checkpoint.load_last(tmp_path / "model")
+
+
+def test_evaluate_scores_what_was_learned(
+    memorized: Callable[[str], tuple[Path, Path]],
+) -> None:
+    file, folder = memorized("dm")
+    code, output = command("evaluate", "--model", folder, file, "--format", "json", "--beam", 2)
+    assert code == 0, output
+    report = json.loads(output)
+    assert report["f1"] == pytest.approx(100.0)
+    assert (report["graphs"], report["unparsed"], report["beam"]) == (10, 0, 2)
+    assert report["tokens_per_second"] > 0
+    gold = list(graphconv.read(file))
+    parsed = Transducer.load(folder, "cpu").parse([graph.tokens for graph in gold], beam=2)
+    total = sdp.ZERO
+    for left, right in zip(gold, parsed, strict=True):
+        total = total + sdp.pair_counts(left, replace(right, id=left.id))
+    assert total.main.f1 == pytest.approx(100.0)
