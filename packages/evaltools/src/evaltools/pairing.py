@@ -286,14 +286,7 @@ class _Worker:
 
 def load(name: str, block: Block, framework: str | None) -> Graph:
     """Parse a block; *framework* is what an SDP file holds, which does not say so itself."""
-    try:
-        graph = parse_block(name, block, framework if name == "sdp" else None)
-    except StopIteration as error:
-        # Let through, it would end the stream of graphs as if the file ended here.
-        message = "there is no graph"
-        raise FormatError(
-            message, filename=block.filename, lineno=block.lineno, text=block.text
-        ) from error
+    graph = parse_block(name, block, framework if name == "sdp" else None)
     if graph.framework == "amr":
         _check_amr(graph, block)
     return graph
