@@ -152,8 +152,10 @@ def recategorize(passage: Tree, rng: random.Random) -> None:
 
 
 def add_category(passage: Tree, rng: random.Random) -> None:
+    """Add any second category but H: the toolkit does not come to an end with A|H."""
     edge = rng.choice(list(passage.edges()))[1]
-    for category in (edge.attrib["type"], rng.choice(CATEGORIES)):
+    second = rng.choice([category for category in CATEGORIES if category != "H"])
+    for category in (edge.attrib["type"], second):
         ET.SubElement(edge, "category", {"tag": category})
 
 

@@ -14,7 +14,9 @@ from graphconv.graph import Edge, Graph, Node, Token
 
 WORDS = tuple(map(Token, "abcd"))
 MARK = Token(".", features=(("type", "Punctuation"),))
-LABELS = st.sampled_from(["H", "A", "P", "S", "C", "E", "F", "L", "N", "R", "U", "A|P", "C|F"])
+LABELS = st.sampled_from(
+    ["H", "A", "P", "S", "C", "E", "F", "L", "N", "R", "U", "A|P", "C|F", "P|H"]
+)
 
 
 @st.composite
@@ -163,6 +165,13 @@ def test_odd_edges_to_terminals_keep_the_yield(label: str, normalize: bool) -> N
 def test_a_lone_center_that_is_a_terminal_loses_its_unit() -> None:
     assert pair_counts(DOGS, terminal_edge("C"), normalize=False).main == Counts(3, 3, 3)
     assert pair_counts(DOGS, terminal_edge("C")).main == Counts(3, 2, 2)
+
+
+@pytest.mark.parametrize("label", ["A|H", "P|H", "H|A"])
+def test_a_scene_as_second_category_comes_to_an_end(label: str) -> None:
+    units = {"1.2": "1.1 H", "1.3": f"1.2 {label} 0", "1.4": "1.2 P 1"}
+    odd = sentence("dogs bark", units)
+    assert pair_counts(DOGS, odd).unlabelled.all.match == 3
 
 
 def test_a_coordinated_relation_without_centers_is_not_split() -> None:

@@ -193,6 +193,9 @@ def _separate_scenes(passage: Passage, unit: Node) -> Node | None:
     if not _is_scene(unit) and not _children(unit, "A"):
         return unit
     edges = unit.out.copy()
+    if unit.into and not any(edge.categories[0] in _BESIDE_SCENES for edge in edges):
+        # All edges would move (an H is second, as in A|H), and so on in the new unit, for ever.
+        return unit
     scene = passage.add_unit(UNIT)
     passage.connect(unit, scene, ("H",))
     for edge in edges:

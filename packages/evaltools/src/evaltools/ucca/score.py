@@ -8,7 +8,8 @@ SemEval 2019.
 
 Where the toolkit fails, these rules hold: an F or a lone A that is a terminal does not swallow its
 unit, a lone A without a primary parent stays, a coordinated main relation without centers is not
-split, an implicit participant listed twice is deleted once.
+split, an implicit participant listed twice is deleted once, a scene with an H as second category
+(``A|H``) is not separated again and again.
 
 >>> from graphconv.graph import Edge, Graph, Node, Token
 >>> def dogs(category):
