@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
+import tomllib
 from pathlib import Path
 
 import pytest
 
-from transducer.config import TASKS, from_dict, load_config, load_recipe, override, recipes
+from transducer.config import TASKS, Config, from_dict, load_config, load_recipe, override, recipes
 from transducer.errors import ConfigError
 
 # The table of hyper-parameters in the paper's appendix; what differs per task is below.
@@ -126,6 +128,18 @@ def test_settings_are_values_or_bare_words() -> None:
 def test_a_config_survives_plain_dicts() -> None:
     config = load_recipe("paper-ucca")
     assert from_dict(config.to_dict()) == config
+
+
+def test_the_documentation_has_every_key_and_default() -> None:
+    page = Path(__file__).parents[3] / "docs" / "training.md"
+    text = page.read_text(encoding="utf-8")
+    for section, values in Config("dm").to_dict().items():
+        if isinstance(values, dict):
+            part = text.split(f"\n`[{section}]`\n")[1].split("\n`[")[0]
+            rows = dict(re.findall(r"^\| `(\w+)` \| `(.*?)` \|", part, re.M))
+            assert {
+                key: tomllib.loads(f"x = {value}")["x"] for key, value in rows.items()
+            } == values
 
 
 def test_unknown_recipe() -> None:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import torch
 from click.testing import CliRunner
 from safetensors.torch import load_file
 
@@ -85,11 +86,11 @@ def test_two_processes_are_one_with_the_doubled_batch(
     one, two = losses(tmp_path / "one"), losses(tmp_path / "two")
     assert len(one) == len(two) == 2
     for left, right in zip(one, two, strict=True):
-        assert left == pytest.approx(right, rel=1e-3, abs=1e-3)
+        assert left == pytest.approx(right, rel=1e-4)
     weights = [load_file(tmp_path / name / checkpoint.WEIGHTS) for name in ("one", "two")]
-    for name, tensor in weights[0].items():
-        # Adam makes a whole step of a gradient that is nothing but rounding: hence the mean.
-        assert float((tensor - weights[1][name]).abs().mean()) < 1e-4, name
+    off = torch.cat([(weights[0][name] - weights[1][name]).flatten().abs() for name in weights[0]])
+    # Adam makes a whole step of a gradient that is nothing but rounding: so not quite all.
+    assert float((off > 1e-5).float().mean()) < 0.01
     assert done.stderr.count("epoch 1:") == 1  # the first process alone prints
     assert done.stdout == ""
 
