@@ -149,6 +149,8 @@ class DecodeConfig:
     unique_core_roles: bool = False
     """Forbid a second ARG0..ARGn of the same name below one node."""
     nbest: int = 1
+    int8: bool = False
+    """Parse with 8-bit weights, on a CPU: faster, and nearly as precise."""
 
     def __post_init__(self) -> None:
         _require(self.beam >= 1 and self.batch_tokens >= 1, "beam and batch_tokens are positive")

@@ -65,16 +65,18 @@ def _label_vectors(model: TransducerModel, v: Vocabularies, device: torch.device
 
 @dataclass(slots=True)
 class Hypotheses:
-    """The rows of N hypotheses so far, and the decoder's state after the last one.
+    """The rows of N = B x beam hypotheses so far, and the decoder's state after the last one.
 
-    Row 0 is the begin symbol. Tensors of rows have room for all rows a sentence may get.
+    Hypotheses of a sentence follow each other. Row 0 is the begin symbol. Tensors of rows have room
+    for more rows than there are; what is not used yet is 0.
     """
 
-    encoded: Encoded
-    offers: Tensor  # (N, M * S)
-    offer_vectors: Tensor  # (N, M * S, node size)
-    offer_leaf: Tensor  # (N, M * S)
-    limit: Tensor  # (N,) most rows
+    encoded: Encoded  # like offers and limit: per sentence, however many hypotheses it has
+    offers: Tensor  # (B, M * S)
+    offered: Tensor  # (B, M * S) AMR: whether a place is an outcome, the first of equal offers
+    offer_vectors: Tensor  # (B, M * S, node size)
+    offer_leaf: Tensor  # (B, M * S)
+    limit: Tensor  # (B,) most rows
     score: Tensor  # (N,)
     hidden: Tensor  # (layers, N, D)
     cell: Tensor
@@ -99,24 +101,36 @@ class Hypotheses:
     core: Tensor  # (N, T, n_core) core roles of each node
     row_score: Tensor  # (N, T)
     row_attention: Tensor  # (N, T, S)
+    beam: int = 1
     length: int = 0  # rows so far, the same for all
 
-    def select(self, keep: Tensor) -> None:
-        """Replace the hypotheses by those numbered *keep*."""
+    def each(self, per_sentence: Tensor) -> Tensor:
+        """Repeat what belongs to sentences for each of their hypotheses."""
+        return per_sentence if self.beam == 1 else per_sentence.repeat_interleave(self.beam, 0)
+
+    def select(self, keep: Tensor, sentences: Tensor | None = None) -> None:
+        """Replace the hypotheses by those numbered *keep*.
+
+        They belong to the same sentences as before, or else to those numbered *sentences*.
+        """
         for name in _PER_HYPOTHESIS:
             setattr(self, name, getattr(self, name).index_select(0, keep))
+        self.hidden = self.hidden.index_select(1, keep)
+        self.cell = self.cell.index_select(1, keep)
         used = self.length + 1
         for name in _PER_ROW:
             tensor = getattr(self, name)
-            moved = tensor.new_zeros(len(keep), *tensor.shape[1:])
-            moved[:, :used] = tensor[:, :used].index_select(0, keep)
-            setattr(self, name, moved)
-        self.hidden = self.hidden.index_select(1, keep)
-        self.cell = self.cell.index_select(1, keep)
-        e = self.encoded
-        moved = (e.states, e.keys, e.copy_keys, e.mask)
-        states, keys, copy_keys, mask = (part.index_select(0, keep) for part in moved)
-        self.encoded = Encoded(states, keys, copy_keys, mask, e.hidden, e.cell)
+            rows = tensor[:, :used].index_select(0, keep)
+            if sentences is None:
+                tensor[:, :used] = rows
+            else:
+                setattr(self, name, tensor.new_zeros(len(keep), *tensor.shape[1:]))
+                getattr(self, name)[:, :used] = rows
+        if sentences is not None:
+            for name in _PER_SENTENCE:
+                setattr(self, name, getattr(self, name).index_select(0, sentences))
+            *own, hidden, cell = self.encoded
+            self.encoded = Encoded(*(p.index_select(0, sentences) for p in own), hidden, cell)
 
     def grow(self) -> None:
         """Make room for twice as many rows."""
@@ -129,16 +143,24 @@ class Hypotheses:
             setattr(self, name, larger)
 
 
-_PER_HYPOTHESIS = (
-    "offers", "offer_vectors", "offer_leaf", "limit", "score", "context", "attention", "z", "used",
-)  # fmt: skip
+_PER_SENTENCE = ("offers", "offered", "offer_vectors", "offer_leaf", "limit")
+_PER_HYPOTHESIS = ("score", "context", "attention", "z", "used")
 _PER_ROW = (
     "vectors", "node_keys", "ends", "rel_sources", "index", "head", "relation", "outcome", "kind",
     "elsewhere", "primary", "settled", "ancestors", "linked", "core", "row_score", "row_attention",
 )  # fmt: skip
-
-
 _ROW_BY_ROW = ("ancestors", "linked")
+
+
+class Consumed(NamedTuple):
+    """What consuming a node gives: large, so it is picked only for the choices that are kept."""
+
+    vector: Tensor  # (n, node size)
+    h: Tensor  # (n, D) LSTM state after consuming it
+    state: Tensor  # (n, ·) what edges are scored from
+    rel_target: Tensor  # (n, Y)
+    hidden: Tensor  # (layers, n, D)
+    cell: Tensor
 
 
 class Choice(NamedTuple):
@@ -147,16 +169,34 @@ class Choice(NamedTuple):
     parent: Tensor  # (n,) the hypothesis it continues
     outcome: Tensor  # (n,) outcome number
     log_p: Tensor  # (n,) log P(v)
-    vector: Tensor  # (n, node size)
-    copied: Tensor  # (n, 2H) encoder state of the copied word
-    h: Tensor  # (n, D) LSTM state after consuming it
-    hidden: Tensor  # (layers, n, D)
-    cell: Tensor
-    state: Tensor  # (n, ·) what edges are scored from
     node: Tensor  # (n,) node index
     is_copy: Tensor  # (n,)
     is_word: Tensor  # (n,)
     position: Tensor  # (n,) 1 + position of the word, or 0
+    slot: Tensor  # (n,) its place in consumed
+    consumed: Consumed
+
+    def pick(self, numbers: Tensor) -> Choice:
+        """Return some of the choices, in the order of *numbers*."""
+        *facts, consumed = self
+        return Choice(*(fact.index_select(0, numbers) for fact in facts), consumed)
+
+    def join(self, other: Choice) -> Choice:
+        """Return the choices of both."""
+        *facts, slot, consumed = self
+        *more, other_slot, also = other
+        joined = Consumed(*(torch.cat(parts, -2) for parts in zip(consumed, also, strict=True)))
+        slots = torch.cat([slot, other_slot + len(consumed.h)])
+        return Choice(*(torch.cat(p) for p in zip(facts, more, strict=True)), slots, joined)
+
+
+class Possible(NamedTuple):
+    """Which outcomes the rules allow."""
+
+    labels: Tensor  # (N or 1, V)
+    words: Tensor  # (N, M * S)
+    copies: Tensor  # (N, rows)
+    ended: Tensor  # (N,) only the end is possible
 
 
 class Constraints:
@@ -172,17 +212,17 @@ class Constraints:
         self.bilexical = rules.task not in ("amr", "ucca")
         self.has = {kind: bool((rules.kinds == int(kind)).any()) for kind in RelationKind}
 
-    def outcomes(self, hyp: Hypotheses) -> Tensor:
-        """Return which outcomes the rules allow: (N, V + M * S + rows)."""
+    def outcomes(self, hyp: Hypotheses) -> Possible:
+        """Return which outcomes the rules allow."""
         rules, n = self.rules, hyp.length
-        label = torch.ones(len(hyp.z), self.labels, dtype=torch.bool, device=hyp.z.device)
+        label = torch.ones(1, self.labels, dtype=torch.bool, device=hyp.z.device)
         label[:, [PAD, UNK]] = False
         word, copy = self._words(hyp), self._copies(hyp)
         if n == 0:
             label[:, EOS] = False
             if rules.task == "amr":  # a graph is not a constant
                 label &= ~rules.label_leaf
-                word = word & ~hyp.offer_leaf
+                word = word & ~hyp.each(hyp.offer_leaf)
             elif rules.task == "ucca":
                 label &= rules.label_first
                 word = torch.zeros_like(word)
@@ -190,17 +230,12 @@ class Constraints:
             label &= ~rules.label_first
             if rules.task == "ucca":
                 label, copy = self._ucca_possible(hyp, label, copy)
-        end = torch.zeros_like(label)
-        end[:, EOS] = True
-        over = self._must_end(hyp).unsqueeze(1)
-        label, word, copy = torch.where(over, end, label), word & ~over, copy & ~over
-        possible = torch.cat([label, word, copy], dim=1)
-        possible[:, EOS] |= ~possible.any(1)
-        return possible
+        nothing = ~(label.any(1) | word.any(1) | copy.any(1))
+        return Possible(label, word, copy, self._must_end(hyp) | nothing)
 
     def _must_end(self, hyp: Hypotheses) -> Tensor:
         """Return which hypotheses can get no further row."""
-        must = hyp.length >= hyp.limit
+        must = hyp.length >= hyp.each(hyp.limit)
         if hyp.length and not bool((self.rules.kinds >= 0).any()):
             return torch.ones_like(must)
         if (
@@ -216,7 +251,8 @@ class Constraints:
         waiting = self._waiting(hyp)
         unused, n_waiting = (~hyp.used).sum(1), waiting.sum(1)
         # The last rows are kept for the words and nodes that must still come.
-        tight = (hyp.limit - hyp.length <= unused + 2 * n_waiting + 2).unsqueeze(1)
+        left = hyp.each(hyp.limit) - hyp.length
+        tight = (left <= unused + 2 * n_waiting + 2).unsqueeze(1)
         unit = ~tight & ((unused > 0).unsqueeze(1) | self.rules.label_leaf)
         unit = unit.expand(-1, self.labels).clone()
         unit[:, EOS] = (unused == 0) & (n_waiting == 0) & ~self._open(hyp)
@@ -224,15 +260,7 @@ class Constraints:
 
     def _words(self, hyp: Hypotheses) -> Tensor:
         """Return which offers can be copied: words once, AMR's lemmas always."""
-        places = hyp.offers.shape[1]
-        if self.rules.task == "amr":
-            ways = places // hyp.used.shape[1]
-            offered = torch.zeros(
-                len(hyp.offers), self.labels + places, dtype=torch.bool, device=hyp.offers.device
-            )
-            offered.scatter_(1, hyp.offers, hyp.encoded.mask.repeat(1, ways))
-            return offered[:, self.labels :]  # equal offers are one outcome, at the first place
-        return ~hyp.used
+        return hyp.each(hyp.offered) if self.rules.task == "amr" else ~hyp.used
 
     def _copies(self, hyp: Hypotheses) -> Tensor:
         """Return which rows can be copied: the first row of each node that can have a second."""
@@ -252,8 +280,11 @@ class Constraints:
         if not n:
             return first
         everyone = torch.arange(len(first), device=first.device)
-        heads = self.heads(hyp, everyone, None).unsqueeze(2)
-        reachable = (heads & ~self.full(hyp)[:, :, 1 : n + 1]).any(1)
+        heads = torch.zeros_like(hyp.index)
+        heads.scatter_add_(1, hyp.index[:, 1 : n + 1], self.heads(hyp, everyone, None).long())
+        there = hyp.linked[:, 1 : n + 1, 1 : n + 1]
+        full = self._full(hyp, everyone, there, there.transpose(1, 2))
+        reachable = ((heads[:, 1 : n + 1, None] > 0) & ~full).any(1)
         return first & is_word & reachable  # the virtual root is no node
 
     def _open(self, hyp: Hypotheses) -> Tensor:
@@ -283,18 +314,19 @@ class Constraints:
             heads = torch.where(self._open(hyp)[parent].unsqueeze(1), numbers == n, heads)
         return heads
 
-    def full(self, hyp: Hypotheses) -> Tensor:
-        """Bilexical: return which rows and nodes are linked as often as they can be: (N, rows, T).
+    def full(self, hyp: Hypotheses, choice: Choice) -> Tensor:
+        """Bilexical: return which heads have all edges with a copied node: (choices, rows)."""
+        parent, node = choice.parent.unsqueeze(1), choice.node.unsqueeze(1)
+        heads = hyp.index[choice.parent, 1 : hyp.length + 1]
+        there, back = hyp.linked[parent, heads, node], hyp.linked[parent, node, heads]
+        return self._full(hyp, choice.parent, there, back) & choice.is_copy.unsqueeze(1)
 
-        Two words have at most one edge each way; the virtual root has each top once.
-        """
-        nodes = hyp.index[:, 1 : hyp.length + 1, None].expand(-1, -1, hyp.linked.shape[-1])
-        forward = hyp.linked.gather(1, nodes)
-        full = forward & hyp.linked.transpose(1, 2).gather(1, nodes)
-        virtual = (hyp.outcome[:, 1] < self.labels).unsqueeze(1)
-        full[:, 0] = torch.where(
-            virtual, forward[:, 0] | (not self.has[RelationKind.TOP]), full[:, 0]
-        )
+    def _full(self, hyp: Hypotheses, parent: Tensor, there: Tensor, back: Tensor) -> Tensor:
+        """Two words have at most one edge each way; the virtual root has each top once."""
+        full = there & back
+        first = there[:, 0] | (not self.has[RelationKind.TOP])
+        virtual = (hyp.outcome[parent, 1] < self.labels).view(-1, *[1] * (first.ndim - 1))
+        full[:, 0] = torch.where(virtual, first, full[:, 0])
         return full
 
     def relations(self, hyp: Hypotheses, choice: Choice, head: Tensor) -> Tensor:

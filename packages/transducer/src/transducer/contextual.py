@@ -19,6 +19,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from transducer.bert import is_bert, load_bert
 from transducer.config import ModelConfig
 from transducer.errors import ModelError
 
@@ -64,6 +65,8 @@ def _loaded(name: str) -> tuple[Any, Any]:
     folder = locate(name)
     if Path(folder).is_dir():
         os.environ.setdefault("HF_HUB_OFFLINE", "1")
+        if is_bert(Path(folder)):
+            return load_bert(Path(folder))
     # Imported here: transformers takes longer to import than all the rest of the package.
     from transformers import AutoModel, AutoTokenizer  # noqa: PLC0415
     from transformers.utils import logging  # noqa: PLC0415

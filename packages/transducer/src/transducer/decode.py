@@ -18,18 +18,20 @@ from torch import Tensor
 from graphconv.arborescence import Row
 from graphconv.conversion.labels import TERMINAL_CHILD, edge_label
 from graphconv.conversion.labels import relation as plain_relation
-from transducer.constraints import Choice, Constraints, Hypotheses, Rules
+from transducer.constraints import Choice, Constraints, Consumed, Hypotheses, Rules
 from transducer.data import Batch, Item
-from transducer.model import TransducerModel, mix_outcomes
+from transducer.model import TINY, TransducerModel, outcome_probabilities
 from transducer.structure import ELSEWHERE, IMPLICIT, RelationKind, RowKind, relation_kind, row_kind
 from transducer.vocab import EOS
 
 NEVER = -torch.inf
+_IMPOSSIBLE = -1.0  # instead of a probability
 ROWS_PER_TOKEN = 3
 EXTRA_ROWS = 20
 """A sentence of n tokens gets at most ROWS_PER_TOKEN * n + EXTRA_ROWS rows."""
 
 _FIRST_ROOM = 16
+_PAIRS_AT_ONCE = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +69,7 @@ def decode(
     if beam == 1:
         found = search.greedy(start, [item.offer_labels for item in items], on_row)
     else:
-        found = search.beam(start, beam, nbest)
+        found = search.beam(start, nbest)
     forms = [item.forms for item in items]
     offers = [item.offer_labels for item in items]
     return [
@@ -124,6 +126,9 @@ class _Search:
             ]
             flags = torch.tensor([kind == RowKind.LEAF for kind in own]).view(ways, -1)
             leaf.view(sentences, ways, width)[row, :, : flags.shape[1]] = flags
+        offered = torch.zeros(
+            sentences, self.labels + ways * width, dtype=torch.bool, device=device
+        ).scatter_(1, batch.offers, batch.source_mask.repeat(1, ways))
         n = sentences
         zeros = torch.zeros(n, room, dtype=torch.long, device=device)
         flags = torch.zeros(n, room, dtype=torch.bool, device=device)
@@ -136,6 +141,7 @@ class _Search:
         hypotheses = Hypotheses(
             encoded=encoded,
             offers=batch.offers,
+            offered=offered[:, self.labels :],
             offer_vectors=offer_vectors,
             offer_leaf=leaf.to(device),
             limit=batch.source_mask.sum(1) * ROWS_PER_TOKEN + EXTRA_ROWS,
@@ -165,26 +171,29 @@ class _Search:
             row_attention=torch.zeros(n, room, width, device=device),
         )
         if beam > 1:
-            hypotheses.select(torch.arange(n, device=device).repeat_interleave(beam))
-            first = torch.arange(n * beam, device=device) % beam == 0
-            hypotheses.score.masked_fill_(~first, NEVER)
+            _widen(hypotheses, beam)
             begin = begin.repeat_interleave(beam, 0)
-        inputs = torch.cat([begin, model.embed_index(hypotheses.index[:, :1])], dim=-1)
-        h, (hidden, cell) = model.decoder(inputs, (hypotheses.hidden, hypotheses.cell))
-        hypotheses.hidden, hypotheses.cell = hidden, cell
-        hypotheses.vectors[:, 0] = begin.squeeze(1)
-        states_of_begin = model.node_states(
-            h, h.new_zeros(len(h), 1, states), h.new_zeros(len(h), 1, states)
-        )
-        hypotheses.ends[:, 0] = model.mlp_end(states_of_begin).squeeze(1)
-        hypotheses.rel_sources[:, 0] = model.mlp_rel_source(states_of_begin).squeeze(1)
-        self._look(hypotheses, h.squeeze(1))
+        self._begin(hypotheses, begin.squeeze(1))
         return hypotheses
+
+    def _begin(self, hyp: Hypotheses, begin: Tensor) -> None:
+        """Consume the begin symbol."""
+        model = self.model
+        inputs = torch.cat([begin, model.embed_index(hyp.index[:, 0])], dim=-1)
+        h, hyp.hidden, hyp.cell = model.step(inputs, hyp.hidden, hyp.cell)
+        nothing = torch.zeros_like(hyp.context)
+        state = model.node_states(h, nothing, nothing)
+        hyp.vectors[:, 0] = begin
+        hyp.ends[:, 0] = model.mlp_end(state)
+        hyp.rel_sources[:, 0] = model.mlp_rel_source(state)
+        self._look(hyp, h)
 
     def _look(self, hyp: Hypotheses, h: Tensor) -> None:
         """Attend to the sentence and form z after the last row's relation is known."""
         model, i = self.model, hyp.length
-        log_attention, context = model.attend(h.unsqueeze(1), hyp.encoded)
+        # The hypotheses of a sentence are to attention what steps are in training.
+        log_attention, context = model.attend(h.view(-1, hyp.beam, h.shape[1]), hyp.encoded)
+        context = context.view(len(h), 1, -1)
         rows = torch.arange(len(h), device=h.device)
         head = hyp.head[:, i]
         z = model.relation_state(
@@ -194,28 +203,35 @@ class _Search:
             hyp.vectors[rows, head].unsqueeze(1),
             hyp.index[rows, head].unsqueeze(1),
         )
-        hyp.attention, hyp.context = log_attention.squeeze(1), context.squeeze(1)
+        hyp.attention, hyp.context = log_attention.view(len(h), -1), context.squeeze(1)
         hyp.z = z.squeeze(1)
         hyp.node_keys[:, i] = model.node_attention.keys(hyp.z)
 
     # What may come next --------------------------------------------------------------------------
 
-    def outcomes(self, hyp: Hypotheses) -> Tensor:
-        """Return log P(v) of every outcome, impossible ones at -inf: (N, V + M * S + rows)."""
-        n = hyp.length
+    def outcomes(self, hyp: Hypotheses, best: int) -> tuple[Tensor, Tensor]:
+        """Return log P(v) and numbers of the *best* outcomes of each hypothesis: (N, best) twice.
+
+        Impossible ones are at -inf.
+        """
+        n, labels = hyp.length, self.labels
         rows = slice(1, n + 1)
-        device = hyp.z.device
-        node_mask = torch.ones(len(hyp.z), 1, n, dtype=torch.bool, device=device)
         scores = self.model.score_nodes(
             hyp.z.unsqueeze(1),
             hyp.attention.unsqueeze(1),
             hyp.encoded,
             hyp.node_keys[:, rows],
-            node_mask,
+            torch.ones(1, 1, n, dtype=torch.bool, device=hyp.z.device),
         )
-        log_p = mix_outcomes(scores, hyp.offers, hyp.index[:, rows]).squeeze(1)
+        p = outcome_probabilities(scores, hyp.each(hyp.offers), hyp.index[:, rows]).squeeze(1)
         possible = self.constraints.outcomes(hyp)
-        return log_p.masked_fill(~possible, NEVER)
+        end = p[:, EOS].clone()
+        p[:, :labels].masked_fill_(~possible.labels, _IMPOSSIBLE)
+        p[:, labels:].masked_fill_(~torch.cat([possible.words, possible.copies], 1), _IMPOSSIBLE)
+        p[possible.ended] = _IMPOSSIBLE
+        p[:, EOS] = torch.where(possible.ended, end, p[:, EOS])
+        top, outcome = p.max(1, keepdim=True) if best == 1 else p.topk(min(best, p.shape[1]))
+        return top.clamp_min(TINY).log().masked_fill(top < 0, NEVER), outcome
 
     # Taking a step -------------------------------------------------------------------------------
 
@@ -228,7 +244,8 @@ class _Search:
         copied_row = (outcome - copies_from + 1).clamp(min=0)
         is_label = outcome < self.labels
         # A label that a token offers too counts as copied from the first such token.
-        offered = hyp.offers[parent] == outcome.unsqueeze(1)
+        sentence = parent // hyp.beam
+        offered = hyp.offers[sentence] == outcome.unsqueeze(1)
         place = torch.where(
             is_label | is_copy,
             offered.int().argmax(1),
@@ -237,7 +254,7 @@ class _Search:
         from_token = offered.any(1) & ~is_copy
         vector = torch.where(
             from_token.unsqueeze(1),
-            hyp.offer_vectors[parent, place],
+            hyp.offer_vectors[sentence, place],
             self.rules.label_vectors[outcome.clamp(max=self.labels - 1)],
         )
         vector = torch.where(is_copy.unsqueeze(1), hyp.vectors[parent, copied_row], vector)
@@ -245,13 +262,9 @@ class _Search:
             is_copy, hyp.index[parent, copied_row], torch.full_like(outcome, hyp.length + 1)
         )
         token = torch.where(from_token, place % width + 1, torch.zeros_like(place))
-        inputs = torch.cat([vector, model.embed_index(index)], dim=-1).unsqueeze(1)
-        h, (hidden, cell) = model.decoder(
-            inputs, (hyp.hidden[:, parent].contiguous(), hyp.cell[:, parent].contiguous())
-        )
-        h = h.squeeze(1)
-        states = hyp.encoded.states.shape[-1]
-        copied = vector[:, -states:]  # used in the anchored variant, where it ends the vector
+        inputs = torch.cat([vector, model.embed_index(index)], dim=-1)
+        h, hidden, cell = model.step(inputs, hyp.hidden[:, parent], hyp.cell[:, parent])
+        copied = vector[:, -hyp.context.shape[1] :]  # the anchored variant's vector ends with it
         state = model.node_states(h, copied, hyp.context[parent])
         word = torch.where(
             (outcome >= self.labels) & ~is_copy & (self.rules.task != "amr"),
@@ -260,49 +273,33 @@ class _Search:
         )
         was_word = hyp.outcome[parent, copied_row] >= self.labels
         is_word = (word > 0) | (is_copy & was_word & (self.rules.task != "amr"))
-        return Choice(
-            parent,
-            outcome,
-            log_p,
-            vector,
-            copied,
-            h,
-            hidden,
-            cell,
-            state,
-            index,
-            is_copy,
-            is_word,
-            word,
-        )
+        slot = torch.arange(len(parent), device=parent.device)
+        consumed = Consumed(vector, h, state, model.mlp_rel_target(state), hidden, cell)
+        return Choice(parent, outcome, log_p, index, is_copy, is_word, word, slot, consumed)
 
     def sources(self, hyp: Hypotheses, choice: Choice) -> Tensor:
         """Return log P(u) over rows 1..n, forbidden heads at -inf: (choices, max(n, 1))."""
         n, parent = hyp.length, choice.parent
         if n == 0:
-            return choice.h.new_zeros(len(parent), 1)
+            return choice.log_p.new_zeros(len(parent), 1)
         model = self.model
-        start = model.mlp_start(choice.state).unsqueeze(1)
+        start = model.mlp_start(choice.consumed.state[choice.slot]).unsqueeze(1)
         scores = model.biaffine(start, hyp.ends[parent, 1 : n + 1]).squeeze(1)
         heads = self.constraints.heads(hyp, parent, choice.position > 0)
         log_p = scores.masked_fill(~heads, -1e9).log_softmax(-1).masked_fill(~heads, NEVER)
         if self.constraints.bilexical:
-            numbers = torch.arange(len(parent), device=parent.device)
-            full = self.constraints.full(hyp)[parent][
-                numbers, :, choice.node
-            ] & choice.is_copy.unsqueeze(1)
-            log_p = log_p.masked_fill(full, NEVER)
+            log_p = log_p.masked_fill(self.constraints.full(hyp, choice), NEVER)
         return log_p
 
     def relations(self, hyp: Hypotheses, choice: Choice, head: Tensor) -> Tensor:
         """Return log P(r), forbidden relations at -inf: (choices, R)."""
         model, n = self.model, hyp.length
         if n == 0:
-            result = choice.h.new_full((len(head), len(self.rules.relations)), NEVER)
+            result = choice.log_p.new_full((len(head), len(self.rules.relations)), NEVER)
             result[:, 2] = 0.0
             return result
         source = hyp.rel_sources[choice.parent, head]
-        log_p = model.score_relations(source, model.mlp_rel_target(choice.state))
+        log_p = model.score_relations(source, choice.consumed.rel_target[choice.slot])
         allowed = self.constraints.relations(hyp, choice, head)
         return log_p.masked_fill(~allowed, NEVER)
 
@@ -313,11 +310,9 @@ class _Search:
         head: Tensor,
         relation: Tensor,
         log_p: Tensor,
-        *,
-        in_place: bool,
     ) -> None:
         """Add one row to each chosen hypothesis; *log_p* is the row's score."""
-        if not in_place:
+        if hyp.beam > 1:
             hyp.select(choice.parent)
         hyp.length += 1
         i, rules = hyp.length, self.rules
@@ -330,13 +325,15 @@ class _Search:
         outcome = torch.where(choice.is_copy, hyp.outcome[numbers, copied], choice.outcome)
         hyp.outcome[:, i], hyp.index[:, i] = outcome, choice.node
         hyp.head[:, i], hyp.relation[:, i] = head, relation
-        hyp.vectors[:, i] = choice.vector
-        hyp.ends[:, i] = self.model.mlp_end(choice.state)
-        hyp.rel_sources[:, i] = self.model.mlp_rel_source(choice.state)
+        vector, h, state, _, hidden, cell = choice.consumed
+        state = state[choice.slot]
+        hyp.vectors[:, i] = vector[choice.slot]
+        hyp.ends[:, i] = self.model.mlp_end(state)
+        hyp.rel_sources[:, i] = self.model.mlp_rel_source(state)
         hyp.row_score[:, i] = log_p
         hyp.row_attention[:, i] = hyp.attention.exp()
         hyp.score = hyp.score + log_p
-        hyp.hidden, hyp.cell = choice.hidden, choice.cell
+        hyp.hidden, hyp.cell = hidden[:, choice.slot], cell[:, choice.slot]
         inner = (kind_of_relation == RelationKind.PHRASE) | (
             kind_of_relation == RelationKind.TERMINAL
         )
@@ -364,12 +361,12 @@ class _Search:
         position = choice.position
         fresh = position > 0
         hyp.used[numbers, (position - 1).clamp(min=0)] |= fresh
-        self._look(hyp, choice.h)
+        self._look(hyp, h[choice.slot])
 
     def _leaf(self, hyp: Hypotheses, outcome: Tensor) -> Tensor:
         offered = (outcome - self.labels).clamp(min=0)
-        numbers = torch.arange(len(outcome), device=outcome.device)
-        of_offer = hyp.offer_leaf[numbers, offered.clamp(max=hyp.offer_leaf.shape[1] - 1)]
+        sentence = torch.arange(len(outcome), device=outcome.device) // hyp.beam
+        of_offer = hyp.offer_leaf[sentence, offered.clamp(max=hyp.offer_leaf.shape[1] - 1)]
         of_label = self.rules.label_leaf[outcome.clamp(max=self.labels - 1)]
         return torch.where(outcome < self.labels, of_label, of_offer)
 
@@ -386,7 +383,7 @@ class _Search:
         sentence = torch.arange(len(hyp.score), device=hyp.score.device)
         done = torch.zeros_like(sentence, dtype=torch.bool)
         while True:
-            log_p, outcome = self.outcomes(hyp).max(1)
+            log_p, outcome = (best.squeeze(1) for best in self.outcomes(hyp, 1))
             for k in ((outcome == EOS) & ~done).nonzero().squeeze(1).tolist():
                 found[int(sentence[k])].append(_path(hyp, k, float(hyp.score[k] + log_p[k])))
             done |= outcome == EOS
@@ -395,14 +392,14 @@ class _Search:
                 return found
             if 4 * n_done > len(done):  # moving the rest costs less than going on with all
                 keep = (~done).nonzero().squeeze(1)
-                hyp.select(keep)
+                hyp.select(keep, keep)
                 sentence, done, log_p, outcome = (x[keep] for x in (sentence, done, log_p, outcome))
             everyone = torch.arange(len(outcome), device=outcome.device)
             choice = self.consume(hyp, everyone, outcome, log_p)
             source, row = self.sources(hyp, choice).max(1)
             head = row + 1 if hyp.length else row
             relation_score, relation = self.relations(hyp, choice, head).max(1)
-            self.append(hyp, choice, head, relation, log_p + source + relation_score, in_place=True)
+            self.append(hyp, choice, head, relation, log_p + source + relation_score)
             if on_row is not None:
                 for k in (~done).nonzero().squeeze(1).tolist():
                     on_row(int(sentence[k]), self._last_row(hyp, k, offers[int(sentence[k])]))
@@ -415,14 +412,14 @@ class _Search:
 
     # Beam search (Algorithm 1) ------------------------------------------------------------
 
-    def beam(self, hyp: Hypotheses, beam: int, nbest: int) -> list[list[Path]]:
-        """Keep the *beam* best relation sequences of each sentence."""
-        sentences = len(hyp.score) // beam
-        found: list[list[Path]] = [[] for _ in range(sentences)]
-        alive = list(range(sentences))
+    def beam(self, hyp: Hypotheses, nbest: int) -> list[list[Path]]:
+        """Keep the best relation sequences of each sentence, as many as the beam is wide."""
+        beam = hyp.beam
+        found: list[list[Path]] = [[] for _ in range(len(hyp.score) // beam)]
+        alive = list(range(len(found)))
         while alive:
-            log_p = hyp.score.unsqueeze(1) + self.outcomes(hyp)  # (N, outcomes)
-            totals, outcome = log_p.topk(min(beam, log_p.shape[1]), dim=1)
+            log_p, outcome = self.outcomes(hyp, beam)
+            totals = hyp.score.unsqueeze(1) + log_p  # (N, beam)
             ends = (outcome == EOS) & (totals > NEVER)
             for k, place in ends.nonzero().tolist():
                 paths = found[alive[k // beam]]
@@ -440,60 +437,89 @@ class _Search:
                 keep = (
                     rows.unsqueeze(1) * beam + torch.arange(beam, device=totals.device)
                 ).flatten()
-                hyp.select(keep)
+                hyp.select(keep, rows)
                 totals, outcome = totals[keep], outcome[keep]
-            self._extend(hyp, totals, outcome, beam)
+            self._extend(hyp, totals, outcome)
         return found
 
-    def _extend(self, hyp: Hypotheses, totals: Tensor, outcome: Tensor, beam: int) -> None:
+    def _extend(self, hyp: Hypotheses, totals: Tensor, outcome: Tensor) -> None:
         """Replace each sentence's hypotheses by its best relations, exactly.
 
-        Nodes and sources are scored first. Relations are scored for the most promising pairs only;
-        since log P(r) <= 0, that is exact as soon as the best pair left out is no better than the
-        last relation kept.
+        The best nodes of a sentence, with their best sources and relations, give a bound that the
+        relations to keep must reach. Since log P(u) and log P(r) are <= 0, nodes and pairs of node
+        and source that are below it already need not be looked at any further.
         """
-        n_hyp, width = totals.shape
-        flat = (totals > NEVER).flatten().nonzero().squeeze(1)  # candidates (hypothesis, node)
-        parent = flat // width
-        choice = self.consume(hyp, parent, outcome.flatten()[flat], totals.flatten()[flat])
-        pair = choice.log_p.unsqueeze(1) + self.sources(hyp, choice)  # (candidates, rows)
-        sentences = n_hyp // beam
-        rows = pair.shape[1]
-        table = pair.new_full((n_hyp * width, rows), NEVER)
-        table[flat] = pair
-        table = table.view(sentences, -1)
-        number_of = torch.zeros(n_hyp * width, dtype=torch.long, device=pair.device)
-        number_of[flat] = torch.arange(len(flat), device=pair.device)
-        taken = 2 * beam
-        while True:
-            taken = min(taken, table.shape[1])
-            partial, place = table.topk(taken, dim=1)  # (sentences, taken)
-            which = (
-                place + torch.arange(sentences, device=place.device).unsqueeze(1) * table.shape[1]
-            )
-            candidate = number_of[which // rows].flatten()
-            head = (which % rows).flatten() + (1 if hyp.length else 0)
-            some = _pick(choice, candidate)
-            relation_scores = self.relations(hyp, some, head).view(sentences, taken, -1)
-            relation_scores = relation_scores + partial.unsqueeze(-1)
-            n_relations = relation_scores.shape[-1]
-            best, where = relation_scores.view(sentences, -1).topk(
-                min(beam, taken * n_relations), dim=1
-            )
-            if taken == table.shape[1] or bool((best[:, -1] >= partial[:, -1]).all()):
-                break
-            taken *= 4
-        slot = (
-            where // n_relations + torch.arange(sentences, device=where.device).unsqueeze(1) * taken
-        )
-        slot, relation = slot.flatten(), (where % n_relations).flatten()
-        score = best.flatten()
-        if best.shape[1] < beam:
-            slot, relation, score = _fill(slot, relation, score, best.shape[1], beam)
-        kept = _pick(some, slot)
-        before = hyp.score[kept.parent]
-        gained = torch.where(score > NEVER, score - before, NEVER)
-        self.append(hyp, kept, head[slot], relation, gained, in_place=False)
+        beam, per_sentence = hyp.beam, hyp.beam * totals.shape[1]
+        n_best, (totals, outcome) = totals.shape[1], (totals.flatten(), outcome.flatten())
+        sentences = len(totals) // per_sentence
+        sentence = torch.arange(len(totals), device=totals.device) // per_sentence
+        first, score = _best_of_each(sentence, totals, sentences, beam)
+        first = first[score > NEVER]
+        choice = self.consume(hyp, first // n_best, outcome[first], totals[first])
+        pairs = choice.log_p.unsqueeze(1) + self.sources(hyp, choice)  # (choices, rows)
+        owner = choice.parent // beam
+        rows = pairs.shape[1]
+        some, score = _best_of_each(owner.repeat_interleave(rows), pairs.flatten(), sentences, beam)
+        some = some[score > NEVER]
+        full, _ = self._best_relations(hyp, choice, some // rows, some % rows, pairs)
+        known = owner[some // rows].repeat_interleave(full.shape[1])
+        bound = _best_of_each(known, full.flatten(), sentences, beam)[1][:, -1]
+        further = totals > bound[sentence]
+        further[first] = False
+        if bool(further.any()):
+            rest = further.nonzero().squeeze(1)
+            more = self.consume(hyp, rest // n_best, outcome[rest], totals[rest])
+            also = more.log_p.unsqueeze(1) + self.sources(hyp, more)
+            choice, pairs = choice.join(more), torch.cat([pairs, also])
+            owner = choice.parent // beam
+        worthy = (pairs >= bound[owner].unsqueeze(1)) & (pairs > NEVER)
+        number, row = worthy.nonzero(as_tuple=True)
+        full, relation = self._best_relations(hyp, choice, number, row, pairs)
+        width = full.shape[1]
+        owner = owner[number].repeat_interleave(width)
+        kept, score = (x.flatten() for x in _best_of_each(owner, full.flatten(), sentences, beam))
+        chosen = choice.pick(number[kept // width])
+        head = row[kept // width] + (1 if hyp.length else 0)
+        gained = torch.where(score > NEVER, score - hyp.score[chosen.parent], NEVER)
+        self.append(hyp, chosen, head, relation.flatten()[kept], gained)
+
+    def _best_relations(
+        self, hyp: Hypotheses, choice: Choice, number: Tensor, row: Tensor, pairs: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """Return scores and relations, the beam's width of them, of each pair (number, row)."""
+        found = []
+        for n, r in zip(number.split(_PAIRS_AT_ONCE), row.split(_PAIRS_AT_ONCE), strict=True):
+            head = r + (1 if hyp.length else 0)
+            scores = self.relations(hyp, choice.pick(n), head) + pairs[n, r].unsqueeze(1)
+            found.append(scores.topk(min(hyp.beam, scores.shape[1])))
+        scores, relation = (torch.cat(parts) for parts in zip(*found, strict=True))
+        return scores, relation
+
+
+def _widen(hyp: Hypotheses, beam: int) -> None:
+    """Make room for *beam* hypotheses of each sentence, of which the first one exists."""
+    sentences = torch.arange(len(hyp.score), device=hyp.score.device)
+    hyp.select(sentences.repeat_interleave(beam), sentences)
+    hyp.beam = beam
+    hyp.score[torch.arange(len(hyp.score), device=hyp.score.device) % beam > 0] = NEVER
+
+
+def _best_of_each(
+    sentence: Tensor, score: Tensor, sentences: int, best: int
+) -> tuple[Tensor, Tensor]:
+    """Return the numbers and scores of each sentence's *best* entries: (sentences, best) twice.
+
+    Where there are fewer, its last one is repeated with no score.
+    """
+    order = sentence.argsort(stable=True)
+    count = torch.bincount(sentence, minlength=sentences)
+    start = count.cumsum(0) - count
+    place = torch.arange(len(order), device=order.device) - start[sentence[order]]
+    table = score.new_full((len(count), max(int(count.max()), best)), NEVER)
+    table[sentence[order], place] = score[order]
+    top, where = table.topk(best, dim=1)
+    where = torch.minimum(where, (count - 1).clamp_min(0).unsqueeze(1))
+    return order[(start.unsqueeze(1) + where).clamp_max(len(order) - 1)], top
 
 
 def _going_on(totals: Tensor, found: Sequence[Sequence[Path]], nbest: int) -> list[bool]:
@@ -503,31 +529,6 @@ def _going_on(totals: Tensor, found: Sequence[Sequence[Path]], nbest: int) -> li
         score > NEVER and (len(paths) < nbest or score > paths[-1].score)
         for paths, score in zip(found, best, strict=True)
     ]
-
-
-def _pick(choice: Choice, numbers: Tensor) -> Choice:
-    """Return some of the choices, in the order of *numbers*."""
-    layered = {"hidden", "cell"}
-    return Choice(
-        *(
-            part.index_select(1 if name in layered else 0, numbers)
-            for name, part in zip(Choice._fields, choice, strict=True)
-        )
-    )
-
-
-def _fill(
-    slot: Tensor, relation: Tensor, score: Tensor, have: int, beam: int
-) -> tuple[Tensor, ...]:
-    """Repeat each sentence's first hypothesis, at no score, where there are fewer than *beam*."""
-    parts = []
-    for tensor, value in ((slot, None), (relation, None), (score, NEVER)):
-        table = tensor.view(-1, have)
-        first = table[:, :1].expand(-1, beam - have)
-        parts.append(
-            torch.cat([table, first if value is None else torch.full_like(first, value)], 1)
-        )
-    return tuple(part.flatten() for part in parts)
 
 
 def _path(hyp: Hypotheses, k: int, score: float) -> Path:
@@ -540,7 +541,7 @@ def _path(hyp: Hypotheses, k: int, score: float) -> Path:
         hyp.relation[k, rows].tolist(),
         hyp.used.shape[1],
         hyp.row_score[k, rows].tolist(),
-        hyp.row_attention[k, rows],
+        hyp.row_attention[k, rows].clone(),
     )
 
 

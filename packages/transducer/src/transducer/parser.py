@@ -25,6 +25,7 @@ from transducer.data import Batch, Item, collate, number
 from transducer.decode import Decoded, decode
 from transducer.distributed import ALONE, Group, join
 from transducer.errors import TransducerError
+from transducer.int8 import to_int8
 from transducer.model import TransducerModel
 from transducer.tasks import LONGEST, Document, Task
 from transducer.vocab import Vocabularies
@@ -63,6 +64,7 @@ class Transducer:
         self.group = group
         self.features = make_features(task.config, None)
         self._rules: Rules | None = None
+        self._rounded: TransducerModel | None = None
 
     @classmethod
     def load(cls, folder: str | Path, device: str = "auto") -> Transducer:
@@ -121,8 +123,10 @@ class Transducer:
         batch = self.batch(items)
         if self._rules is None or self.model.training:
             self._rules = make_rules(self.model, self.vocabularies, self.task.name)
+        if settings.int8 and self._rounded is None:
+            self._rounded = to_int8(self.model)
         return decode(
-            self.model,
+            self._rounded if settings.int8 and self._rounded is not None else self.model,
             batch,
             items,
             self._rules,

