@@ -1,4 +1,8 @@
-"""What `nox` runs: lint, typecheck, tests_core and tests; the other sessions are opt-in."""
+"""What `nox` runs: lint, typecheck, tests_core and tests; the other sessions are opt-in.
+
+Every test runs once: those of graphconv and evaltools in tests_core, which has no torch, so that
+they cannot depend on it; those of the transducer and across the packages in tests.
+"""
 
 from pathlib import Path
 
@@ -43,7 +47,7 @@ def typecheck(session: nox.Session) -> None:
 
 @nox.session
 def tests_core(session: nox.Session) -> None:
-    """Graphconv and evaltools in an environment without torch."""
+    """The tests of graphconv and evaltools, in an environment without torch."""
     install(session, "test", packages=CORE)
     session.run("python", "-c", "import torch", success_codes=[1], silent=True)
     session.run("pytest", *CORE, "tests/test_imports.py", *session.posargs)
@@ -51,9 +55,9 @@ def tests_core(session: nox.Session) -> None:
 
 @nox.session
 def tests(session: nox.Session) -> None:
-    """All tests of all packages."""
+    """The tests of the transducer, and those across the packages."""
     install(session, "test", packages=PACKAGES)
-    session.run("pytest", *session.posargs)
+    session.run("pytest", "packages/transducer", "tests", *session.posargs)
 
 
 @nox.session(name="property", default=False)
