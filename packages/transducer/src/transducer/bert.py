@@ -86,13 +86,14 @@ class Bert(nn.Module):
         self, input_ids: Tensor, attention_mask: Tensor, *, output_hidden_states: bool = False
     ) -> Outputs:
         """Encode windows of sub-words: (W, P) -> (W, P, D)."""
-        e = self.embeddings
+        e: Any = self.embeddings  # a table of modules has no types
         x = e["word_embeddings"](input_ids) + e["token_type_embeddings"].weight[0]
         x = e["LayerNorm"](x + e["position_embeddings"].weight[: input_ids.shape[1]])
         x = self._drop(x)
         mask = attention_mask.bool()[:, None, None, :]
         layers = [x]
-        for layer in self.encoder["layer"]:  # type: ignore[union-attr]
+        blocks: Any = self.encoder["layer"]
+        for layer in blocks:
             x = self._run(layer, x, mask)
             layers.append(x)
         return Outputs(x, tuple(layers) if output_hidden_states else ())
