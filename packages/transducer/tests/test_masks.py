@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
@@ -39,11 +40,12 @@ def excluded_steps(search: _Search, batch: Batch, items: list[Item]) -> Iterator
     rows = batch.target_mask.sum(1) - 1
     sentence = torch.arange(len(items))
     for step in range(int(rows.max()) + 1):
-        possible = search.constraints.outcomes(hyp)
+        log_p, found = search.outcomes(hyp, sys.maxsize)
+        possible = torch.zeros_like(log_p, dtype=torch.bool).scatter(1, found, log_p > NEVER)
         outcome = batch.outcomes[sentence, step]
-        copied = search.labels + hyp.offers.shape[1] - 1
-        if step < int(rows.max()):
-            copied = copied + batch.indices[sentence, step + 1]
+        # The node that the next row repeats; a hypothesis at its end repeats none.
+        node = batch.indices[sentence, min(step + 1, batch.indices.shape[1] - 1)]
+        copied = search.labels + hyp.offers.shape[1] - 1 + node
         outcome = torch.where(outcome == COPY, copied, outcome)
         everyone = torch.arange(len(sentence))
         for k in (~possible[everyone, outcome]).nonzero().flatten().tolist():
@@ -51,7 +53,7 @@ def excluded_steps(search: _Search, batch: Batch, items: list[Item]) -> Iterator
         going = (outcome != EOS).nonzero().flatten()
         if not len(going):
             return
-        hyp.select(going)
+        hyp.select(going, going)
         sentence, outcome = sentence[going], outcome[going]
         everyone = torch.arange(len(sentence))
         choice = search.consume(hyp, everyone, outcome, torch.zeros(len(sentence)))
@@ -63,7 +65,7 @@ def excluded_steps(search: _Search, batch: Batch, items: list[Item]) -> Iterator
             what = "head" if source[k] == NEVER else "relation"
             number_of = int(head[k] if what == "head" else relation[k])
             yield f"item {int(sentence[k])}: {what} {number_of} of row {step + 1}"
-        search.append(hyp, choice, head, relation, torch.zeros(len(head)), in_place=True)
+        search.append(hyp, choice, head, relation, torch.zeros(len(head)))
 
 
 def excluded(make_small: Callable[..., Any], task: str, graphs: list[Any]) -> list[str]:

@@ -15,9 +15,10 @@ from click.testing import CliRunner, Result
 import graphconv
 from evaltools.validity import faults
 from graphconv.graph import Graph, attribute
-from transducer import Transducer, bulk, parser
+from transducer import Transducer, bulk
 from transducer.cli import main
 from transducer.inputs import guess_kind
+from transducer.tasks import Task
 
 TASKS = ("amr", "dm", "ucca")
 NATIVE = {"amr": "amr", "dm": "sdp", "ucca": "ucca"}
@@ -173,14 +174,14 @@ def test_what_cannot_be_parsed_is_told_and_the_rest_goes_on(
     assert result.stdout.count("\n\n") == 10
     assert "broken.sdp" in result.stderr
 
-    own = parser.Task.graph
+    own = Task.graph
 
     def graph(self: Any, document: Any, trees: Any) -> Graph:
         if document.id == "2":
             raise graphconv.ConversionError("this one is odd")
         return own(self, document, trees)
 
-    monkeypatch.setattr(parser.Task, "graph", graph)
+    monkeypatch.setattr(Task, "graph", graph)
     result = parse(model, "--input", "tokens", stdin="a b\nc d\ne f\n")
     assert result.stderr == "-: sentence 2 is not parsed: this one is odd\n"
     assert "#1\n" in result.stdout

@@ -283,7 +283,10 @@ def _no_file(name: str) -> Callable[[Path], None]:
 
 
 def _text(name: str, text: str) -> Callable[[Path], None]:
-    return lambda folder: (folder / name).write_text(text, encoding="utf-8") and None
+    def damage(folder: Path) -> None:
+        (folder / name).write_text(text, encoding="utf-8")
+
+    return damage
 
 
 def _other_version(folder: Path) -> None:
