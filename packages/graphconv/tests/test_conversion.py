@@ -218,6 +218,16 @@ def test_contradictory_units_get_ids_nevertheless() -> None:
     assert [node.id for node in graph.nodes] == ["1.1", "1.2", "1.3", "1.4", "1.5"]
 
 
+def test_the_primary_parent_of_a_terminal_gets_the_first_id() -> None:
+    terminal = Node("0.1", None, (0,), attributes=(("terminal", True),))
+    nodes = (Node("1.1"), Node("1.2"), Node("1.3"), terminal)
+    edges = (Edge("1.3", "1.2", "A"), Edge("1.3", "0.1", "B"), Edge("1.2", "0.1", "B"))
+    graph = Graph("u", "ucca", (Token("a"),), nodes, edges, ("1.1",))
+    tree = to_arborescence(graph)
+    bare = from_relations(relations(tree), id="u", framework="ucca", tokens=graph.tokens)
+    assert to_arborescence(to_graph(bare)).rows == tree.rows
+
+
 @pytest.mark.parametrize("outer", ["phrase", "Terminal"])
 def test_what_a_model_hangs_below_a_word_belongs_to_the_unit(outer: str) -> None:
     sequence = [

@@ -215,8 +215,9 @@ def _finished(
     draw: DrawFn, framework: str, words: tuple[Token, ...], nodes: list[Node], edges: Sequence[Edge]
 ) -> Graph:
     tops: tuple[str, ...] = ()
-    if nodes:
-        ids = st.sampled_from([node.id for node in nodes])
+    candidates = [node.id for node in nodes if ("terminal", True) not in node.attributes]
+    if candidates:
+        ids = st.sampled_from(candidates)
         tops = tuple(draw(st.one_of(ids.map(lambda top: [top]), st.lists(ids, unique=True))))
     return Graph(
         draw(st.sampled_from(("1", "x y", ""))),

@@ -23,7 +23,13 @@ from collections.abc import Iterator, Sequence
 from heapq import heapify, heappop, heappush
 
 from graphconv.arborescence import Row
-from graphconv.conversion.labels import SECONDARY, STRUCTURAL, edge_label, is_linkage
+from graphconv.conversion.labels import (
+    SECONDARY,
+    STRUCTURAL,
+    TERMINAL,
+    edge_label,
+    is_linkage,
+)
 
 
 def sibling_ids(rows: Sequence[Row], units: Sequence[int]) -> dict[int, str]:
@@ -61,7 +67,7 @@ def _constraints(rows: Sequence[Row]) -> Iterator[tuple[int, int]]:
         else:
             label, mark = edge_label(relation)
             above = rows[head - 1].index
-            if not mark:
+            if mark in ("", TERMINAL):
                 parents[index] = above
             elif mark == SECONDARY and not is_linkage(label):
                 secondary.append((index, above))
