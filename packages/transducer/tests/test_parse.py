@@ -21,6 +21,11 @@ from transducer.inputs import guess_kind
 from transducer.tasks import Task
 
 TASKS = ("amr", "dm", "ucca")
+# What no weights can make of any text; the rest is a matter of training.
+INVALID = {
+    "empty", "no root", "node without a label", "token in no unit", "token in two units",
+    "unit without content", "two primary parents",
+}  # fmt: skip
 NATIVE = {"amr": "amr", "dm": "sdp", "ucca": "ucca"}
 
 Memorized = Callable[[str], tuple[Path, Path]]
@@ -44,13 +49,10 @@ def texts(file: Path) -> list[str]:
 
 def shape(graph: Graph) -> Any:
     """Return what of a graph does not depend on the names of nodes."""
-    labels = {node.id: node.label for node in graph.nodes}
+    ends = {end for edge in graph.edges for end in (edge.source, edge.target)} | set(graph.tops)
+    labels = {node.id: node.label for node in graph.nodes if node.id in ends}
     edges = sorted((str(labels[e.source]), e.label, str(labels[e.target])) for e in graph.edges)
     return sorted(map(str, labels.values())), edges
-
-
-def outgoing(graph: Graph) -> set[str]:
-    return {edge.source for edge in graph.edges}
 
 
 # Input and output --------------------------------------------------------------------------------
@@ -66,7 +68,7 @@ def test_treebank_in_treebank_out(task: str, memorized: Memorized, tmp_path: Pat
         back = list(graphconv.read(path, framework=task))
         assert [graph.id for graph in back] == [graph.id for graph in gold]
         for own, expected in zip(back, gold, strict=True):
-            assert not faults(own)
+            own.validate()
             assert shape(own) == shape(expected)
     assert not list(tmp_path.glob("*.part*"))
 
@@ -142,7 +144,7 @@ def test_text_is_data(task: str, memorized: Memorized, tmp_path: Path) -> None:
         parse(model, "--input", kind, "-o", path, "--batch-tokens", 500, stdin=text)
         back = list(graphconv.read(path, framework=task))
         assert len(back) >= (8 if kind == "text" else 12)
-        assert all(not faults(graph) for graph in back)
+        assert not [found for graph in back if (found := INVALID & set(faults(graph)))]
 
 
 def test_too_long_a_sentence_is_refused_or_cut(
@@ -265,7 +267,8 @@ def test_nbest_scores_and_alignments(memorized: Memorized, tmp_path: Path) -> No
     output = parse(model, file, "--scores", "--alignments", aligned).stdout.splitlines()
     for line, alignment in zip(output, aligned.read_text().splitlines(), strict=True):
         [[best]] = json.loads(line)["sentences"]
-        assert best["score"] <= sum(row["score"] for row in best["rows"]) <= 0
+        without_end = sum(row["score"] for row in best["rows"])
+        assert best["score"] - 1e-4 <= without_end <= 1e-4
         [sentence] = json.loads(alignment)["sentences"]
         assert len(sentence["rows"]) == len(best["rows"])
         for row in sentence["rows"]:
@@ -397,6 +400,6 @@ def test_wrong_wishes_are_one_sentence(memorized: Memorized, tmp_path: Path) -> 
 def test_python(memorized: Memorized) -> None:
     file, model = memorized("dm")
     gold = next(iter(graphconv.read(file)))
-    [graph] = Transducer.load(model).parse([" ".join(t.form for t in gold.tokens)])
+    [graph] = Transducer.load(model).parse([gold.tokens])
     assert shape(graph) == shape(gold)
     assert [graph.id for graph in Transducer.load(model).parse(["a b", "c"])] == ["1", "2"]

@@ -105,6 +105,8 @@ class Task:
             relations(tree), id=sentence.id, framework=self.name, tokens=sentence.tokens
         )
         graph = to_graph(fresh)
+        if self.name not in ("amr", "ucca"):
+            graph = _without_singletons(graph)
         if self.tables is not None and sentence.record is not None:
             graph = amr.postprocess(graph, sentence.record, self.tables, self.options, self.linker)
         return graph
@@ -128,6 +130,12 @@ class Task:
         assert self.tables is not None
         ways = (amr.copy_lemma(token, self.tables), "=" + amr.copy_constant(token))
         return ways[: self.config.model.copy_ways]
+
+
+def _without_singletons(graph: Graph) -> Graph:
+    """Leave out words that are no top and have no edge: a predicate has arguments."""
+    linked = {end for edge in graph.edges for end in (edge.source, edge.target)} | set(graph.tops)
+    return replace(graph, nodes=tuple(node for node in graph.nodes if node.id in linked))
 
 
 def training_graphs(
