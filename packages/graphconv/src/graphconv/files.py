@@ -49,7 +49,13 @@ def chunks(path: str) -> Iterator[bytes]:
 
 
 def lines(pieces: Iterable[bytes], filename: str, *, keep_bom: bool = False) -> Iterator[str]:
-    r"""Decode to lines that keep their ends; only ``\n`` ends a line.
+    r"""Decode to lines that keep their ends; only ``\n`` ends a line."""
+    for text in texts(pieces, filename, keep_bom=keep_bom):
+        yield from StringIO(text, newline="\n")
+
+
+def texts(pieces: Iterable[bytes], filename: str, *, keep_bom: bool = False) -> Iterator[str]:
+    """Decode to texts of whole lines.
 
     Bytes that are not valid UTF-8 become lone surrogates, so that the graphs before and after them
     can still be read; :func:`graphconv.io.parse_block` reports them.
@@ -68,7 +74,7 @@ def lines(pieces: Iterable[bytes], filename: str, *, keep_bom: bool = False) -> 
                 f"not valid text ({error})", filename=filename, lineno=lineno
             ) from error
         if newline:
-            yield from StringIO("".join([*rest, complete, "\n"]), newline="\n")
+            yield "".join([*rest, complete, "\n"])
             lineno += complete.count("\n") + 1
             rest = []
         rest.append(unfinished)

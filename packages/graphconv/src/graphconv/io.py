@@ -235,9 +235,10 @@ def _blocks(
 ) -> Iterator[Block]:
     # SDP files are kept byte for byte, a byte order mark included.
     keep_bom = getattr(module, "KEEPS_BOM", False)
+    decode = files.texts if getattr(module, "ONE_BLOCK", False) else files.lines
     found = False
     try:
-        for block in module.blocks(files.lines(pieces, filename, keep_bom=keep_bom), filename):
+        for block in module.blocks(decode(pieces, filename, keep_bom=keep_bom), filename):
             found = True
             yield block
     except FormatError as error:

@@ -84,6 +84,9 @@ _PLACES = ("paragraph", "paragraph_position", "text")
 
 _Pairs = list[tuple[str, Any]]
 
+ONE_BLOCK = True
+"""The file is one graph, so that nobody needs to cut it into lines."""
+
 
 def sniff(head: str) -> bool:
     """Say whether *head* is the beginning of an XML file.
@@ -291,6 +294,8 @@ def _feature_names(extra: tuple[str, ...]) -> tuple[list[str], list[str]]:
 def _read_token_id(source: XmlSource, element: Element, last: int) -> tuple[str, int]:
     """Return the id of a terminal and its number, which must be greater than the *last* one."""
     token_id = element.attrib["ID"]
+    if token_id == f"0.{last + 1}":  # nearly always
+        return token_id, last + 1
     number = token_id.removeprefix("0.")
     if not number.isdecimal() or f"0.{int(number)}" != token_id:
         source.fail(f"the id of a terminal must be like 0.1, not {token_id!r}", element)
