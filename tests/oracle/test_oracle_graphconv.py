@@ -67,7 +67,12 @@ def everything(passage: Any) -> list[Any]:
 def skeleton(passage: Any) -> list[Any]:
     """Return the terminals and the edges of a passage."""
     edges = [
-        (node.ID, edge.child.ID, sorted(c.tag for c in edge.categories), edge.attrib.get("remote"))
+        (
+            node.ID,
+            edge.child.ID,
+            sorted(c.tag for c in edge.categories),
+            bool(edge.attrib.get("remote")),
+        )
         for node in passage.layer("1").all
         for edge in node.outgoing
     ]
