@@ -61,6 +61,11 @@ SUBWORDS_PER_WORD = 4
 LENGTHS = (10, 25, 50, 100, 200, 400)
 
 
+def set_threads(threads: int) -> None:
+    """Let torch use so many threads."""
+    torch.set_num_threads(threads)
+
+
 def _clock(arguments: argparse.Namespace) -> Callable[[], float]:
     return time.process_time if arguments.threads == 1 else time.perf_counter
 
@@ -131,10 +136,10 @@ def _setup(recipe: str, contextual: str) -> Setup:
     made = model.TransducerModel(config.model, vocabularies)
     with torch.no_grad():
         made.ffn_vocab.bias[EOS] = -1e4
-        made.ffn_vocab.weight *= 60
-        made.encoder_attention.weight.weight *= 60
-        made.biaffine.u *= 60
-        made.bilinear.u *= 300
+        made.ffn_vocab.weight.mul_(60)
+        made.encoder_attention.weight.weight.mul_(60)
+        made.biaffine.u.mul_(60)
+        made.bilinear.u.mul_(300)
     return Setup(config, vocabularies, made)
 
 
@@ -398,7 +403,8 @@ class Bart:
     def __init__(self, steps: int) -> None:
         torch.manual_seed(1)
         config = BartConfig()  # its defaults are BART-large
-        self.model = BartForConditionalGeneration(config).eval()
+        self.model: Any = BartForConditionalGeneration(config)
+        torch.nn.Module.eval(self.model)
         self.steps = steps
 
     def words_per_second(self, batch: int, clock: Callable[[], float]) -> float:

@@ -27,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> list[Row]:
     from benchmarks import neural  # noqa: PLC0415 - other benchmarks must not wait for torch
 
-    neural.torch.set_num_threads(arguments.threads)
+    neural.set_threads(arguments.threads)
     rows: list[Row] = []
     for name in arguments.parts or PARTS:
         found = neural.MEASURES[name](arguments)

@@ -7,6 +7,7 @@ rounded call by call. Encoder, attention scores and softmaxes stay as they are.
 from __future__ import annotations
 
 import copy
+import warnings
 from typing import Any
 
 import torch
@@ -21,11 +22,15 @@ _SMALLEST = 64
 class Int8Linear(nn.Module):
     """A linear layer whose weights are rounded."""
 
-    def __init__(self, weight: Tensor, bias: Tensor | None) -> None:
+    def __init__(self, weight: Tensor, bias: Tensor | None = None) -> None:
         super().__init__()
+        weight, bias = weight.detach(), None if bias is None else bias.detach()
         scale = (weight.abs().amax(1) / 127).clamp_min(1e-12)
         zero = torch.zeros(len(weight), dtype=torch.long)
-        rounded = torch.quantize_per_channel(weight, scale, zero, 0, torch.qint8)
+        with warnings.catch_warnings():
+            # torch means to replace its quantized tensors; nothing else is as fast on a CPU yet.
+            warnings.filterwarnings("ignore", ".*quantize_per_channel", UserWarning)
+            rounded = torch.quantize_per_channel(weight, scale, zero, 0, torch.qint8)
         self.packed: Any = torch.ops.quantized.linear_prepack(rounded, bias)
 
     def forward(self, inputs: Tensor) -> Tensor:
@@ -53,12 +58,11 @@ class Int8Cell(nn.Module):
 def to_int8(model: TransducerModel) -> TransducerModel:
     """Return a copy of a model with 8-bit weights; it cannot be trained."""
     result = copy.deepcopy(model).eval()
-    cells = [Int8Cell(*(w.detach() for w in layer)) for layer in result.decoder.all_weights]
+    cells = [Int8Cell(*layer) for layer in result.decoder.all_weights]
     encoder = set(result.encoder_embedding.modules())
     for parent in [module for module in result.modules() if module not in encoder]:
         for name, child in list(parent.named_children()):
             if isinstance(child, nn.Linear) and child.out_features >= _SMALLEST:
-                bias = None if child.bias is None else child.bias.detach()
-                setattr(parent, name, Int8Linear(child.weight.detach(), bias))
+                setattr(parent, name, Int8Linear(**dict(child.named_parameters())))
     result.decoder_cells = nn.ModuleList(cells)
     return result

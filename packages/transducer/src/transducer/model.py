@@ -16,7 +16,7 @@ LSTM call per side and large matrix products. Decoding calls the same parts one 
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import torch
@@ -143,7 +143,7 @@ class TransducerModel(nn.Module):
 
         Two products a layer: an LSTM call would reorder all weights for the sake of one step.
         """
-        cells = self.decoder_cells or [
+        cells: Iterable[Any] = self.decoder_cells or [
             functools.partial(_cell, weights) for weights in self.decoder.all_weights
         ]
         states = []
