@@ -59,6 +59,7 @@ MEAN_LENGTH, SHORTEST = 20, 4
 SUBWORDS_PER_WORD = 4
 """Output of a sequence-to-sequence model that writes a graph as text."""
 LENGTHS = (10, 25, 50, 100, 200, 400)
+_FLOORS = 8  # a floor is short, so it is measured more often
 
 
 def set_threads(threads: int) -> None:
@@ -79,12 +80,11 @@ def _sgemm(size: int = 1536) -> tuple[Callable[[], object], float]:
 def _timed(
     tasks: dict[str, Callable[[], object]], arguments: argparse.Namespace
 ) -> tuple[dict[str, float], float]:
-    """Return the best time of each task, and the FLOP/s of sgemm among them."""
+    """Return the best time of each task, and the FLOP/s of sgemm at its best among them."""
     product, flops = _sgemm()
-    product()
-    times = measure.best_times(
-        {**tasks, "sgemm": product}, arguments.repeat, clock=_clock(arguments)
-    )
+    floors = {f"sgemm {i}": product for i in range(_FLOORS)}
+    times = measure.best_times({**tasks, **floors}, arguments.repeat, clock=_clock(arguments))
+    times["sgemm"] = min(times[name] for name in floors)
     return times, flops / times["sgemm"]
 
 
