@@ -12,6 +12,7 @@ import torch
 
 from transducer.data import COPY, collate, number
 from transducer.model import NodeScores, mix_outcomes
+from transducer.train import hide_tags
 from transducer.vocab import EOS, PAD, UNK
 
 
@@ -161,3 +162,14 @@ def test_switches_change_the_network(make_small: Callable[..., Any], switch: str
     count = [sum(w.numel() for w in s.model.parameters()) for s in (on, off)]
     assert count[0] > count[1]
     assert torch.isfinite(off.model.loss(off.batch()).total)
+
+
+def test_hidden_tags_are_unknown_on_both_sides(make_small: Callable[..., Any]) -> None:
+    small = make_small("dm", size=4)
+    batch = small.batch()
+    hidden = hide_tags(batch, 1.0)
+    for name in ("pos", "node_pos"):
+        assert (getattr(batch, name) > UNK).any()
+        assert (getattr(hidden, name) <= UNK).all()
+    assert torch.equal(hidden.pos == PAD, batch.pos == PAD)
+    assert torch.equal(hide_tags(batch, 0.0).pos, batch.pos)

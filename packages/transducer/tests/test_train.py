@@ -125,8 +125,9 @@ def test_same_seed_same_model(ten: Ten, tmp_path: Path) -> None:
 def test_a_resumed_run_is_the_uninterrupted_one(ten: Ten, tmp_path: Path, stop_at: int) -> None:
     file = ten("dm")
     config = tiny(
-        dropout=0.3, word_dropout=0.5, average=0.9, schedule="cosine", warmup=2, edge_smoothing=0.1
-    )
+        dropout=0.3, word_dropout=0.5, feature_dropout=0.5, average=0.9, schedule="cosine",
+        warmup=2, edge_smoothing=0.1,
+    )  # fmt: skip
     whole = Run(config, file, tmp_path / "whole")
     assert len(whole.curve) == 8
     first = Run(config, file, tmp_path / "model", stop_at=stop_at)

@@ -122,6 +122,8 @@ class TrainConfig:
     """Copy where copying gives the label, instead of summing over copying and generating."""
     word_dropout: float = 0.0
     """A word of count c is hidden with probability word_dropout / (word_dropout + c)."""
+    feature_dropout: float = 0.0
+    """Probability of hiding the tags of a sentence, so that text without tags is parsed, too."""
     average: float = 0.0
     """Decay of a moving average of the weights that is evaluated and saved; 0 is off."""
     evaluate_from: int = 1

@@ -331,6 +331,8 @@ class Trainer:
         batch = make_batch(items, self.vocabularies, self.config, self.features)
         if self.config.train.word_dropout:
             batch = self._hide_words(batch)
+        if self.config.train.feature_dropout:
+            batch = hide_tags(batch, self.config.train.feature_dropout)
         return batch.to(self.accelerator.device)
 
     def _hide_words(self, batch: Batch) -> Batch:
@@ -472,6 +474,15 @@ class Trainer:
             "seed": self.seed,
         }
         checkpoint.write_text(self.folder / checkpoint.SCORE, json.dumps(record, indent=1))
+
+
+def hide_tags(batch: Batch, rate: float) -> Batch:
+    """Make the tags of some sentences unknown, on both sides."""
+    hidden = torch.rand(len(batch.words), 1) < rate
+    tags = {name: getattr(batch, name) for name in ("pos", "ner", "dep", "node_pos")}
+    return batch._replace(
+        **{name: torch.where(hidden & (tag > UNK), UNK, tag) for name, tag in tags.items()}
+    )
 
 
 def write_log(path: Path, epochs: Sequence[Epoch]) -> None:
