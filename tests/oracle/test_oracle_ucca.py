@@ -7,6 +7,7 @@ and numpy, tqdm, requests are enough for its evaluation.
 import copy
 import os
 import random
+import signal
 import xml.etree.ElementTree as ET
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -25,6 +26,8 @@ evaluation = pytest.importorskip("ucca.evaluation")
 ROOT = Path(__file__).parents[2]
 CORPORA = Path(os.environ.get("ARBORA_CORPORA", ROOT / "../shared/corpora"))
 FILES = sorted((CORPORA / "ucca/wiki-dev").glob("*.xml"))
+PATIENCE = 20.0
+"""Seconds of processor time for one pair."""
 SEEDS = range(int(os.environ.get("ORACLE_SEEDS", "3")))
 
 CATEGORIES = tuple("ACEPSDFRHLNGTQU")
@@ -36,17 +39,32 @@ CONSTRUCTIONS = ("primary", "remote", "implicit")
 Numbers = list[tuple[int, int, int]]
 
 
+@pytest.fixture(autouse=True)
+def _patience() -> Iterator[None]:
+    """Stop the toolkit when its time is over."""
+
+    def stop(*_: object) -> None:
+        raise TimeoutError
+
+    before = signal.signal(signal.SIGVTALRM, stop)
+    yield
+    signal.signal(signal.SIGVTALRM, before)
+
+
 def official(gold: ET.Element, pred: ET.Element) -> Iterator[tuple[bool, Numbers]]:
     """Yield the counts by the toolkit without normalization and, unless it fails, with it."""
     passages = [convert.from_standard(tree) for tree in (pred, gold)]
     for normalize in (False, True):  # in this order: normalization changes the passages
+        signal.setitimer(signal.ITIMER_VIRTUAL, PATIENCE)
         try:
             result = evaluation.evaluate(
                 *passages, constructions=CONSTRUCTIONS, verbose=False, normalize=normalize
             )
-        except (AssertionError, AttributeError, TypeError, ValueError, IndexError):
-            # The toolkit fails on some odd graphs; ours are scored (see evaltools.ucca.score).
+        except (AssertionError, AttributeError, TypeError, ValueError, IndexError, TimeoutError):
+            # The toolkit fails on some odd graphs, or does not come to an end; ours are scored.
             return
+        finally:
+            signal.setitimer(signal.ITIMER_VIRTUAL, 0)
         yield (
             normalize,
             [
@@ -199,8 +217,9 @@ def detach(passage: Tree, rng: random.Random) -> None:
 def reattach(passage: Tree, rng: random.Random) -> None:
     parent, edge = rng.choice(list(passage.edges()))
     places = [name for name in passage.units() if name not in passage.below(edge.attrib["toID"])]
-    parent.remove(edge)
-    passage.nodes[rng.choice(places)].append(edge)
+    if places:
+        parent.remove(edge)
+        passage.nodes[rng.choice(places)].append(edge)
 
 
 def coordinate(passage: Tree, rng: random.Random) -> None:
