@@ -179,7 +179,7 @@ class Choice(NamedTuple):
     def pick(self, numbers: Tensor) -> Choice:
         """Return some of the choices, in the order of *numbers*."""
         *facts, consumed = self
-        return Choice(*(fact.index_select(0, numbers) for fact in facts), consumed)
+        return Choice._make((*(fact.index_select(0, numbers) for fact in facts), consumed))
 
     def join(self, other: Choice) -> Choice:
         """Return the choices of both."""
@@ -187,7 +187,8 @@ class Choice(NamedTuple):
         *more, other_slot, also = other
         joined = Consumed(*(torch.cat(parts, -2) for parts in zip(consumed, also, strict=True)))
         slots = torch.cat([slot, other_slot + len(consumed.h)])
-        return Choice(*(torch.cat(p) for p in zip(facts, more, strict=True)), slots, joined)
+        both = (torch.cat(parts) for parts in zip(facts, more, strict=True))
+        return Choice._make((*both, slots, joined))
 
 
 class Possible(NamedTuple):

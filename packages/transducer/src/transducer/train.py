@@ -479,10 +479,11 @@ class Trainer:
 def hide_tags(batch: Batch, rate: float) -> Batch:
     """Make the tags of some sentences unknown, on both sides."""
     hidden = torch.rand(len(batch.words), 1) < rate
-    tags = {name: getattr(batch, name) for name in ("pos", "ner", "dep", "node_pos")}
-    return batch._replace(
-        **{name: torch.where(hidden & (tag > UNK), UNK, tag) for name, tag in tags.items()}
+    pos, ner, dep, node_pos = (
+        torch.where(hidden & (tag > UNK), UNK, tag)
+        for tag in (batch.pos, batch.ner, batch.dep, batch.node_pos)
     )
+    return batch._replace(pos=pos, ner=ner, dep=dep, node_pos=node_pos)
 
 
 def write_log(path: Path, epochs: Sequence[Epoch]) -> None:
