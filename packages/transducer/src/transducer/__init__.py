@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from transducer.parser import Transducer
 
 __all__ = ["Transducer"]
+
+# Torch's threads wait for each other by spinning, which is 30 times slower as soon as another
+# program wants a core. It reads this when it is first imported.
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 
 def __getattr__(name: str) -> Any:

@@ -130,7 +130,8 @@ class Hypotheses:
             for name in _PER_SENTENCE:
                 setattr(self, name, getattr(self, name).index_select(0, sentences))
             *own, hidden, cell = self.encoded
-            self.encoded = Encoded(*(p.index_select(0, sentences) for p in own), hidden, cell)
+            moved = (part.index_select(0, sentences) for part in own)
+            self.encoded = Encoded._make((*moved, hidden, cell))
 
     def grow(self) -> None:
         """Make room for twice as many rows."""
