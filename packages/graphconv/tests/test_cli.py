@@ -246,10 +246,18 @@ def test_closed_pipe_ends_quietly(tmp_path: Path) -> None:
     process.wait()
 
 
+def _listen() -> None:
+    """Undo what a shell does to the programs that it starts in the background."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def test_interrupt_ends_quietly() -> None:
     reader, writer = os.pipe()
     with open(reader, "rb") as stdin, open(writer, "wb", buffering=0) as feed:  # noqa: PTH123
-        process = _start("stats", "-", "--from", "sdp", stdin=stdin, stdout=subprocess.DEVNULL)
+        process = _start(
+            "stats", "-", "--from", "sdp", stdin=stdin, stdout=subprocess.DEVNULL,
+            preexec_fn=_listen,
+        )  # fmt: skip
         assert process.stderr
         feed.write(b"#\n" * (1 << 17))  # more than a pipe holds: returns when it is being read
         process.send_signal(signal.SIGINT)

@@ -62,7 +62,12 @@ def alone(*arguments: object) -> str:
 
 def training(file: Path, folder: Path, batch_size: int, epochs: int = 2) -> list[object]:
     settings: dict[str, object] = {f"model.{name}": size for name, size in SIZES.items()}
-    settings |= {"train.batch_size": batch_size, "train.epochs": epochs, "train.word_dropout": 0}
+    settings |= {
+        "train.batch_size": batch_size,
+        "train.epochs": epochs,
+        "train.word_dropout": 0,
+        "train.feature_dropout": 0,
+    }
     settings |= {"train.schedule": "constant", "train.evaluate_from": 1, "train.evaluate_every": 1}
     given = [x for name, value in settings.items() for x in ("--set", f"{name}={value}")]
     files = ("--train", file, "--dev", file, "-o", folder)
