@@ -26,7 +26,7 @@ evaluation = pytest.importorskip("ucca.evaluation")
 ROOT = Path(__file__).parents[2]
 CORPORA = Path(os.environ.get("ARBORA_CORPORA", ROOT / "../shared/corpora"))
 FILES = sorted((CORPORA / "ucca/wiki-dev").glob("*.xml"))
-PATIENCE = 20.0
+PATIENCE = 5.0
 """Seconds of processor time for one pair."""
 SEEDS = range(int(os.environ.get("ORACLE_SEEDS", "3")))
 
