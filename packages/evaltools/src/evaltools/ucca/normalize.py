@@ -19,6 +19,7 @@ from evaltools.ucca.passage import (
     Node,
     Passage,
     ancestors,
+    has_only_terminals,
     primary_edge,
 )
 
@@ -144,8 +145,11 @@ def _traverse(passage: Passage) -> None:
                 marks[-1] = index, changes
                 child = node.out[index].child
                 _enter(passage, child)
-                path.append(child)
-                marks.append((0, child.changes))
+                if has_only_terminals(child):
+                    child.on_path = False
+                else:
+                    path.append(child)
+                    marks.append((0, child.changes))
 
 
 def _enter(passage: Passage, node: Node) -> None:

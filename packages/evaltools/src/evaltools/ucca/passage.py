@@ -281,6 +281,11 @@ class Passage:
                 unit.span = span
 
 
+def has_only_terminals(node: Node) -> bool:
+    """Say whether nothing but terminals is below a node; they come first among its children."""
+    return not node.out or node.out[-1].child.key < 0
+
+
 def primary_edge(node: Node) -> Edge | None:
     """Return the first incoming edge that is neither remote nor from a linkage."""
     for edge in node.into:
@@ -385,7 +390,11 @@ def _children_first(units: Iterable[Node], *, remotes: bool) -> tuple[list[Node]
                         continue
                     finished = state.get(child)
                     if finished is None:
-                        stack.append(child)
+                        if has_only_terminals(child):
+                            state[child] = True
+                            order.append(child)
+                        else:
+                            stack.append(child)
                     elif not finished:
                         cyclic = True
                 continue
