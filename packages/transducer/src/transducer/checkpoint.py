@@ -6,12 +6,17 @@
 ``model.safetensors``     the best weights so far
 ``score.json``            the dev score they reached, and on what data
 ``last/``                 weights, optimizer and random state after the last update
+
+A model that ships (:mod:`transducer.export`) has no ``last/``; vocabularies and tables are gzipped
+(``vocabularies.json.gz``), and the weights are those of :mod:`transducer.compact`.
 """
 
 from __future__ import annotations
 
+import gzip
 import json
 import platform
+import zlib
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -20,10 +25,11 @@ from typing import Any
 
 import torch
 from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
+from safetensors.torch import save_file
 from torch import Tensor
 
 from transducer.amr import Tables
+from transducer.compact import read_weights
 from transducer.config import Config, from_dict
 from transducer.errors import ModelError
 from transducer.model import TransducerModel
@@ -33,6 +39,9 @@ from transducer.vocab import Vocabularies
 FORMAT = 1
 """Changes whenever older models can no longer be read."""
 
+CONFIG = "config.json"
+VOCABULARIES = "vocabularies.json"
+TABLES = "tables.json"
 WEIGHTS = "model.safetensors"
 SCORE = "score.json"
 _LAST = "last"
@@ -60,10 +69,10 @@ def save_setup(folder: Path, task: Task, vocabularies: Vocabularies) -> None:
         "config": task.config.to_dict(),
         "versions": {**versions, "python": platform.python_version()},
     }
-    write_text(folder / "config.json", json.dumps(setup, indent=1))
-    write_text(folder / "vocabularies.json", json.dumps(vocabularies.to_json(), ensure_ascii=False))
+    write_text(folder / CONFIG, json.dumps(setup, indent=1))
+    write_text(folder / VOCABULARIES, json.dumps(vocabularies.to_json(), ensure_ascii=False))
     if task.tables is not None:
-        write_text(folder / "tables.json", task.tables.to_json())
+        write_text(folder / TABLES, task.tables.to_json())
 
 
 def save_weights(path: Path, weights: dict[str, Tensor]) -> None:
@@ -97,17 +106,16 @@ def load_last(folder: Path) -> dict[str, Any]:
 def load_setup(folder: Path) -> tuple[Config, Vocabularies, Task]:
     """Read config, vocabularies and tables of a model directory."""
     try:
-        setup = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+        setup = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
         if setup["format"] != FORMAT:
             raise ModelError(
                 f"{folder} has model format {setup['format']}, and this version reads {FORMAT}"
             )
-        config = from_dict(setup["config"], name=str(folder / "config.json"))
-        text = (folder / "vocabularies.json").read_text(encoding="utf-8")
-        vocabularies = Vocabularies.from_json(json.loads(text))
+        config = from_dict(setup["config"], name=str(folder / CONFIG))
+        vocabularies = Vocabularies.from_json(json.loads(read_packed(folder / VOCABULARIES)))
         tables = None
         if config.task == "amr":
-            tables = Tables.from_json((folder / "tables.json").read_text(encoding="utf-8"))
+            tables = Tables.from_json(read_packed(folder / TABLES))
     except FileNotFoundError as error:
         raise ModelError(
             f"{folder} is not a model directory: {error.filename} is missing"
@@ -123,7 +131,7 @@ def load(folder: str | Path, device: torch.device) -> Saved:
     config, vocabularies, task = load_setup(folder)
     model = TransducerModel(config.model, vocabularies)
     try:
-        model.load_state_dict({k: v.float() for k, v in load_file(folder / WEIGHTS).items()})
+        model.load_state_dict(read_weights(folder / WEIGHTS, model.state_dict()))
     except FileNotFoundError as error:
         raise ModelError(f"{folder} has no weights yet") from error
     except (SafetensorError, RuntimeError, OSError) as error:
@@ -143,6 +151,17 @@ def read_score(folder: Path) -> dict[str, Any]:
     except (OSError, ValueError) as error:
         raise ModelError(f"{path} is damaged: {error}") from error
     return score
+
+
+def read_packed(path: Path) -> str:
+    """Read a text file that may be there gzipped, with ``.gz`` at the end of its name."""
+    packed = path.with_name(path.name + ".gz")
+    if path.is_file() or not packed.is_file():
+        return path.read_text(encoding="utf-8")
+    try:
+        return gzip.decompress(packed.read_bytes()).decode("utf-8")
+    except (EOFError, zlib.error) as error:
+        raise ValueError(f"{packed}: {error}") from error
 
 
 def first_line(error: Exception) -> str:

@@ -46,6 +46,8 @@ _core = click.option(
 )
 _int8 = click.option("--int8", is_flag=True, help="Use 8-bit weights: faster on a CPU.")
 
+_bits = click.Choice(["4", "8", "16"])
+
 
 @cliutil.group("arbora-transducer", "transducer", errors=(TransducerError, AnnotationError))
 def main() -> None:
@@ -311,6 +313,83 @@ def inspect(name: str | None, task: str | None) -> None:
 
 
 @main.command()
+@click.argument("model", metavar="MODEL", type=click.Path(exists=True, file_okay=False))
+@click.option("-o", "--output", required=True, metavar="DIR", help="The folder to write.")
+@click.option("--bits", type=_bits, default="8", show_default=True, help="Bits per weight.")
+@click.option(
+    "--tuned-bits",
+    type=_bits,
+    default="8",
+    show_default=True,
+    help="The same for what tuning changed in the contextual encoder.",
+)
+@click.option(
+    "--about",
+    type=click.Path(exists=True, dir_okay=False),
+    metavar="F",
+    help="Add a model card; F.toml says title, data and licences.",
+)
+@click.option(
+    "--gold", multiple=True, type=cliutil.existing(), metavar="F", help="Score on these files."
+)
+@click.option(
+    "--beam",
+    "beams",
+    multiple=True,
+    type=click.IntRange(1),
+    default=(1,),
+    metavar="K",
+    help="Beam sizes to score with; default: greedy.",
+)
+def export(  # noqa: PLR0917 - one parameter per option
+    model: str,
+    output: str,
+    bits: str,
+    tuned_bits: str,
+    about: str | None,
+    gold: tuple[str, ...],
+    beams: tuple[int, ...],
+) -> None:
+    """Write a trained model in few bits, as it ships: nothing but what parsing needs."""
+    from transducer.cards import model_size, read_about
+    from transducer.export import add_card, measure
+    from transducer.export import export as export_model
+
+    if about and not gold:
+        raise click.UsageError("a card has scores: --gold F is missing")
+    said = read_about(Path(about)) if about else None
+    run, folder = Path(model), Path(output)
+    width = {"bits": int(bits), "tuned_bits": int(tuned_bits)}
+    export_model(run, folder, **width)
+    scores = measure(folder, gold, beams)
+    if scores:
+        rows: list[tuple[object, ...]] = [("file", "graphs", "beam", "F1")]
+        click.echo(cliutil.table([*rows, *((s.gold, s.graphs, s.beam, s.f1) for s in scores)]))
+    if said is not None:
+        add_card(run, folder, said, scores, **width)
+    cliutil.note(f"{folder}: {model_size(folder) / 1e6:.1f} MB")
+
+
+@main.command()
+@click.option("--json", "as_json", is_flag=True, help="Print the cards as JSON.")
+@click.option("--card", "task", type=click.Choice(TASKS), help="Print the card of this model.")
+def models(*, as_json: bool, task: str | None) -> None:
+    """List the models that ship with the package."""
+    from transducer.cards import page, read_card
+    from transducer.shipped import find_model, overview, shipped_cards
+
+    cards = [read_card(find_model(task))] if task else shipped_cards()
+    if as_json:
+        click.echo("[" + ",\n".join(card.to_json() for card in cards) + "]")
+    elif task:
+        click.echo(page(cards[0]), nl=False)
+    elif cards:
+        click.echo(cliutil.table(overview(cards)))
+    else:
+        cliutil.note("no model ships with this version: transducer train makes one")
+
+
+@main.command()
 @click.option("-o", "--output", default="demo", show_default=True, metavar="DIR")
 @click.option("--seed", default=1, show_default=True)
 @_device
@@ -333,9 +412,10 @@ def _load(model: str | None, task: str | None, device: str) -> Transducer:
     if model is None and task is None:
         raise click.UsageError("--model DIR or --task T is missing")
     from transducer.parser import Transducer
-    from transducer.shipped import find_model
 
-    return Transducer.load(model if model is not None else find_model(str(task)), device)
+    return (
+        Transducer.shipped(str(task), device) if model is None else Transducer.load(model, device)
+    )
 
 
 def _settings(parser: Transducer, options: dict[str, Any]) -> DecodeConfig:

@@ -1,6 +1,7 @@
 """Parse sentences with a trained model.
 
 >>> from transducer import Transducer                                         # doctest: +SKIP
+>>> [graph] = Transducer.shipped("amr").parse(["The boy wants to go ."])      # doctest: +SKIP
 >>> [graph] = Transducer.load("model").parse(["The boy wants to go ."])       # doctest: +SKIP
 """
 
@@ -27,6 +28,7 @@ from transducer.distributed import ALONE, Group, join
 from transducer.errors import TransducerError
 from transducer.int8 import to_int8
 from transducer.model import TransducerModel
+from transducer.shipped import find_model
 from transducer.tasks import LONGEST, Document, Task
 from transducer.vocab import Vocabularies
 
@@ -72,6 +74,11 @@ class Transducer:
         group = join(device)
         saved = checkpoint.load(folder, pick_device(device))
         return cls(saved.task, saved.vocabularies, saved.model, saved.score, group=group)
+
+    @classmethod
+    def shipped(cls, task: str, device: str = "auto") -> Transducer:
+        """Load the model of a task that comes with the package."""
+        return cls.load(find_model(task), device)
 
     def parse(self, sentences: Iterable[str | Sequence[Token]], **options: Any) -> list[Graph]:
         """Parse tokenized sentences: tokens, or strings with blanks between the tokens."""

@@ -18,7 +18,8 @@ from transducer.distributed import launched
 from transducer.errors import ConfigError, LostProcessError, ModelError, TrainingError
 from transducer.train import Epoch, Progress, Trainer
 
-_RUN = "run.json"
+RUN = "run.json"
+"""What a training needs to go on: config, files, seed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,7 @@ def new_run(
             raise ConfigError(f"the sample corpus has no {config.task}; add --train")
         train_files = [str(sample.path(config.task, "train"))]
         dev_files = dev_files or [str(sample.path(config.task, "dev"))]
-    replaced = (folder / checkpoint.WEIGHTS).exists() or (folder / _RUN).exists()
+    replaced = (folder / checkpoint.WEIGHTS).exists() or (folder / RUN).exists()
     if replaced and launched().main:
         note(f"{folder} holds an earlier model, which is replaced")
     return Run(config, tuple(train_files), tuple(dev_files), folder, **options)
@@ -55,7 +56,7 @@ def new_run(
 def load_run(folder: Path, settings: Sequence[str] = ()) -> Run:
     """Read the description of an unfinished training."""
     try:
-        values = json.loads((folder / _RUN).read_text(encoding="utf-8"))
+        values = json.loads((folder / RUN).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise ModelError(f"{folder} is not a training run that can be resumed: {error}") from error
     for setting in settings:
@@ -87,7 +88,7 @@ def train(run: Run, *, resume: bool = False) -> float:
             name: [str(Path(f).resolve()) for f in record[name]] for name in ("train", "dev")
         }
         record["folder"] = str(run.folder)
-        checkpoint.write_text(run.folder / _RUN, json.dumps(record, indent=1))
+        checkpoint.write_text(run.folder / RUN, json.dumps(record, indent=1))
     try:
         state = trainer.fit()
     except KeyboardInterrupt:

@@ -4,14 +4,59 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from transducer.cards import METRICS, Card, model_size, read_card
+from transducer.config import TASKS
 from transducer.errors import ModelError
 
 FOLDER = Path(__file__).parent / "models"
 
 
+def shipped_tasks() -> tuple[str, ...]:
+    """Return the tasks for which a model ships."""
+    return tuple(task for task in TASKS if (FOLDER / task / "config.json").is_file())
+
+
 def find_model(task: str) -> Path:
     """Return the folder of the model that ships for a task."""
-    folder = FOLDER / task
-    if not (folder / "config.json").is_file():
-        raise ModelError(f"no model for {task} ships with this version: train one and give --model")
-    return folder
+    if task not in shipped_tasks():
+        known = ", ".join(shipped_tasks()) or "none"
+        raise ModelError(
+            f"no model for {task} ships with this version (there is: {known}): "
+            "train one and give --model"
+        )
+    return FOLDER / task
+
+
+def shipped_cards() -> list[Card]:
+    """Return the cards of the models that ship."""
+    return [read_card(FOLDER / task) for task in shipped_tasks()]
+
+
+def overview(cards: list[Card]) -> list[tuple[object, ...]]:
+    """Return the table of shipped models, one row per task."""
+    header = ("task", "dev score", "MB", "date", "data", "licence of data", "licence of weights")
+    return [
+        header,
+        *(
+            (
+                card.task,
+                "; ".join(_score(card)),
+                round(model_size(FOLDER / card.task) / 1e6, 1),
+                card.date,
+                card.about.data,
+                card.about.data_licence,
+                card.about.weights_licence,
+            )
+            for card in cards
+        ),
+    ]
+
+
+def _score(card: Card) -> list[str]:
+    """Return the score of each file, by the search that is the model's default."""
+    first = card.scores[0].beam if card.scores else 1
+    return [
+        f"{METRICS[card.task].split()[0]} {score.f1:.1f} {Path(score.gold).stem}"
+        for score in card.scores
+        if score.beam == first
+    ]

@@ -1,0 +1,139 @@
+"""Weights in few bits: what a model directory that ships holds in ``model.safetensors``.
+
+A large matrix is rounded to 8 (or 4) bits a weight with one scale per row; everything else is half
+floats. A contextual encoder that was tuned is stored as its difference to the pretrained weights,
+which come from a package of their own: the difference is small, so that its rounding error is, too,
+and what was not tuned takes no space.
+
+The file itself says how a tensor is stored, so that :func:`read_weights` needs no option: rounded
+``x`` has an integer type and a companion ``x:scale``, and the header names the pretrained weights.
+
+>>> import torch
+>>> rounded, scale = rounded_rows(torch.tensor([[1.0, -0.5, 0.25]]), bits=8)
+>>> rounded.tolist(), restored_rows(rounded, scale, columns=3).tolist()[0][0]
+([[127, -64, 32]], 1.0)
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+
+import torch
+from safetensors import safe_open
+from safetensors.torch import save_file
+from torch import Tensor
+
+from transducer.errors import ModelError
+
+BITS = (4, 8, 16)
+
+PRETRAINED = "encoder_embedding.contextual.model."
+"""The weights of a tuned contextual encoder."""
+
+_UNUSED = f"{PRETRAINED}pooler."
+_CHECKSUM = "pretrained"
+_SCALE = ":scale"
+_SMALLEST = 4096
+"""Tensors with fewer weights stay half floats."""
+_NARROWEST = 32
+"""Rows with fewer weights are not worth a scale of their own."""
+_NOISE = 1e-6
+"""Relative differences up to here are rounding errors of the training, not changes."""
+
+
+def write_weights(
+    path: Path,
+    weights: Mapping[str, Tensor],
+    fresh: Mapping[str, Tensor],
+    *,
+    bits: int = 8,
+    tuned_bits: int = 8,
+) -> None:
+    """Write weights; *fresh* are those of the model before training, encoder included."""
+    stored: dict[str, Tensor] = {}
+    for name, weight in weights.items():
+        if not name.startswith(PRETRAINED):
+            stored |= _stored(name, weight, bits)
+        elif not name.startswith(_UNUSED):
+            difference = weight - fresh[name]
+            if difference.abs().max() > _NOISE * fresh[name].abs().max():
+                stored |= _stored(name, difference, tuned_bits)
+    header = {_CHECKSUM: _checksum(fresh)} if any(n.startswith(PRETRAINED) for n in weights) else {}
+    part = path.with_name(path.name + ".part")
+    save_file(stored, part, metadata=header)
+    part.chmod(0o644)  # safetensors lets nobody else read it
+    part.replace(path)
+
+
+def read_weights(path: Path, fresh: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Read weights, rounded or not, for a model that was just made and has the weights *fresh*."""
+    if not path.is_file():  # safetensors' own error does not say which file
+        raise FileNotFoundError(path)
+    with safe_open(path, "pt") as file:
+        header = file.metadata() or {}
+        stored = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    names = [name for name in stored if not name.endswith(_SCALE)]
+    weights = {name: _restored(name, stored, fresh) for name in names}
+    if _CHECKSUM not in header:
+        return weights
+    if header[_CHECKSUM] != _checksum(fresh):
+        raise ModelError(f"{path} belongs to another version of the pretrained encoder")
+    base = {name: weight for name, weight in fresh.items() if name.startswith(PRETRAINED)}
+    return weights | {n: w + weights[n] if n in weights else w for n, w in base.items()}
+
+
+def rounded_rows(weight: Tensor, bits: int) -> tuple[Tensor, Tensor]:
+    """Round each row to *bits* (8, or 4: two in a byte); return it with the scales."""
+    largest = 2 ** (bits - 1) - 1
+    scale = weight.abs().amax(1, keepdim=True) / largest
+    whole = (weight / scale.clamp_min(torch.finfo(torch.float32).tiny)).round()
+    whole = whole.clamp(-largest, largest).to(torch.int8)
+    if bits == 8:
+        return whole, scale.squeeze(1)
+    pairs = torch.nn.functional.pad(whole, (0, whole.shape[1] % 2)).unflatten(1, (-1, 2)) + 8
+    return (pairs[..., 0] * 16 + pairs[..., 1]).to(torch.uint8), scale.squeeze(1)
+
+
+def restored_rows(rounded: Tensor, scale: Tensor, columns: int) -> Tensor:
+    """Undo :func:`rounded_rows`, up to what rounding lost."""
+    if rounded.dtype == torch.uint8:
+        pairs = torch.stack([rounded >> 4, rounded & 15], dim=-1).to(torch.int8) - 8
+        rounded = pairs.flatten(1)[:, :columns]
+    return rounded.float() * scale.unsqueeze(1)
+
+
+def _stored(name: str, weight: Tensor, bits: int) -> dict[str, Tensor]:
+    """Return a tensor as it is written, under one or two names."""
+    weight = weight.detach().float().cpu()
+    if bits == 16 or weight.dim() < 2 or weight.numel() < _SMALLEST:
+        return {name: weight.half().contiguous()}
+    rounded, scale = rounded_rows(weight.reshape(-1, _columns(weight)), bits)
+    return {name: rounded.contiguous(), name + _SCALE: scale.contiguous()}
+
+
+def _restored(name: str, stored: Mapping[str, Tensor], fresh: Mapping[str, Tensor]) -> Tensor:
+    """Return a tensor as it was, up to rounding."""
+    weight = stored[name]
+    if name + _SCALE not in stored:
+        return weight.float()
+    if name not in fresh:
+        raise RuntimeError(f"{name} is not part of the model")
+    model = fresh[name]
+    return restored_rows(weight, stored[name + _SCALE], _columns(model)).view(model.shape)
+
+
+def _columns(weight: Tensor) -> int:
+    """Return how many weights share a scale: the last dimension, or all but the first one."""
+    last = weight.shape[-1]
+    return last if last >= _NARROWEST else weight.numel() // len(weight)
+
+
+def _checksum(fresh: Mapping[str, Tensor]) -> str:
+    """Return a number that tells versions of the pretrained weights apart, fast."""
+    used = (n for n in fresh if n.startswith(PRETRAINED) and not n.startswith(_UNUSED))
+    total = 0
+    for name in sorted(used):
+        total = zlib.crc32(fresh[name].detach().cpu().contiguous().numpy().data, total)
+    return f"{total:08x}"
