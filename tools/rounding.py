@@ -67,6 +67,7 @@ def parse(loaded: Transducer, gold: Sequence[Graph], beam: int, *, int8: bool = 
     documents = list(gold_documents(loaded.task, gold, load_annotator(config.train.annotator)))
     settings = replace(config.decode, beam=beam, nbest=1, int8=int8)
     words = sum(len(s.tokens) for document in documents for s in document.sentences)
+    list(loaded.stream(documents[:1], settings))  # loads the contextual encoder, rounds for int8
     started = time.process_time()
     graphs = [found.graph for found in loaded.stream(documents, settings)]
     seconds = time.process_time() - started

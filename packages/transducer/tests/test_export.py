@@ -234,7 +234,7 @@ def test_the_command_exports_scores_and_writes_a_card(
     monkeypatch.setattr(shipped, "FOLDER", tmp_path / "models")
     code, output = command("models")
     assert code == 0, output
-    for word in ("dm", "2023-11-14", "MIT", "CC0", "labelled 100.0 ten", "the first ten sentences"):
+    for word in ("dm", "2023-11-14", "MIT", "CC0", "100.0 (ten)", "the first ten sentences"):
         assert word in output
     code, output = command("models", "--json")
     assert [row["task"] for row in json.loads(output)] == ["dm"]

@@ -32,7 +32,9 @@ BITS = (4, 8, 16)
 PRETRAINED = "encoder_embedding.contextual.model."
 """The weights of a tuned contextual encoder."""
 
-_UNUSED = f"{PRETRAINED}pooler."
+UNUSED = f"{PRETRAINED}pooler."
+"""Those of them that nothing reads."""
+
 _CHECKSUM = "pretrained"
 _SCALE = ":scale"
 _SMALLEST = 4096
@@ -56,7 +58,7 @@ def write_weights(
     for name, weight in weights.items():
         if not name.startswith(PRETRAINED):
             stored |= _stored(name, weight, bits)
-        elif not name.startswith(_UNUSED):
+        elif not name.startswith(UNUSED):
             difference = weight - fresh[name]
             if difference.abs().max() > _NOISE * fresh[name].abs().max():
                 stored |= _stored(name, difference, tuned_bits)
@@ -132,7 +134,7 @@ def _columns(weight: Tensor) -> int:
 
 def _checksum(fresh: Mapping[str, Tensor]) -> str:
     """Return a number that tells versions of the pretrained weights apart, fast."""
-    used = (n for n in fresh if n.startswith(PRETRAINED) and not n.startswith(_UNUSED))
+    used = (n for n in fresh if n.startswith(PRETRAINED) and not n.startswith(UNUSED))
     total = 0
     for name in sorted(used):
         total = zlib.crc32(fresh[name].detach().cpu().contiguous().numpy().data, total)

@@ -26,7 +26,7 @@ from transducer.cards import (
     training_command,
     write_card,
 )
-from transducer.compact import PRETRAINED, write_weights
+from transducer.compact import PRETRAINED, UNUSED, write_weights
 from transducer.config import Config, from_dict
 from transducer.errors import ModelError
 from transducer.model import TransducerModel
@@ -90,7 +90,8 @@ def add_card(
         raise ModelError(f"{run} does not say what it was trained on: {error}") from error
     saved = checkpoint.load(folder, torch.device("cpu"))
     setup = json.loads((folder / checkpoint.CONFIG).read_text(encoding="utf-8"))
-    counts = [(n.startswith(PRETRAINED), p) for n, p in saved.model.named_parameters()]
+    used = ((n, p) for n, p in saved.model.named_parameters() if not n.startswith(UNUSED))
+    counts = [(name.startswith(PRETRAINED), weight) for name, weight in used]
     score = saved.score
     card = Card(
         task=saved.config.task,

@@ -34,12 +34,13 @@ def shipped_cards() -> list[Card]:
 
 def overview(cards: list[Card]) -> list[tuple[object, ...]]:
     """Return the table of shipped models, one row per task."""
-    header = ("task", "dev score", "MB", "date", "data", "licence of data", "licence of weights")
+    columns = "task, metric, dev score, MB, date, data, licence of data, licence of weights"
     return [
-        header,
+        tuple(columns.split(", ")),
         *(
             (
                 card.task,
+                METRICS[card.task],
                 "; ".join(_score(card)),
                 round(model_size(FOLDER / card.task) / 1e6, 1),
                 card.date,
@@ -53,10 +54,8 @@ def overview(cards: list[Card]) -> list[tuple[object, ...]]:
 
 
 def _score(card: Card) -> list[str]:
-    """Return the score of each file, by the search that is the model's default."""
+    """Return the score of each file, by the first of the beam sizes."""
     first = card.scores[0].beam if card.scores else 1
     return [
-        f"{METRICS[card.task].split()[0]} {score.f1:.1f} {Path(score.gold).stem}"
-        for score in card.scores
-        if score.beam == first
+        f"{score.f1:.1f} ({Path(score.gold).stem})" for score in card.scores if score.beam == first
     ]
