@@ -154,7 +154,7 @@ def test_an_export_is_the_same_every_time_and_names_no_folder(
         assert path.read_bytes() == (tmp_path / "two" / path.name).read_bytes()
         assert b"/home" not in path.read_bytes()
         assert str(run.parent).encode() not in path.read_bytes()
-    with pytest.raises(ModelError, match="is the model itself"):
+    with pytest.raises(ModelError, match="a model that was trained there"):
         export(changed, changed)
 
 
@@ -246,6 +246,10 @@ def test_the_command_exports_scores_and_writes_a_card(
     assert result.exit_code == 0, result.output
     assert "sings" in result.stdout
     assert Transducer.shipped("dm", "cpu").parse(["She sings"])
+
+    export(run, out, bits=16)
+    with pytest.raises(ModelError, match="has no model card"):  # the old one would be wrong now
+        read_card(out)
 
 
 def test_a_card_needs_scores_and_a_run_that_says_its_data(

@@ -14,6 +14,8 @@ import torch
 from transducer import checkpoint
 from transducer.annotation import load_annotator
 from transducer.cards import (
+    CARD,
+    PAGE,
     About,
     Card,
     Score,
@@ -40,11 +42,14 @@ _PATHS = {"model": ("word_vectors",), "train": ("contextual_from",), "amr": ("fr
 
 def export(run: Path, folder: Path, *, bits: int = 8, tuned_bits: int = 8) -> None:
     """Write what parsing needs of a training run, in few bits."""
-    if folder.exists() and folder.samefile(run):
-        raise ModelError(f"{folder} is the model itself: export it to another folder")
+    if (folder / checkpoint.VOCABULARIES).exists():  # a training run, perhaps the model itself
+        raise ModelError(f"{folder} holds a model that was trained there: export to another folder")
     saved = checkpoint.load(run, torch.device("cpu"))
     fresh = TransducerModel(saved.config.model, saved.vocabularies)
     folder.mkdir(parents=True, exist_ok=True)
+    if (folder / CARD).exists():  # it would describe the model that is replaced
+        for name in (CARD, PAGE):
+            (folder / name).unlink(missing_ok=True)
     setup = json.loads((run / checkpoint.CONFIG).read_text(encoding="utf-8"))
     setup["config"] = _without_folders(saved.config).to_dict()
     checkpoint.write_text(folder / checkpoint.CONFIG, json.dumps(setup, indent=1))
@@ -87,7 +92,9 @@ def add_card(
     try:
         record: dict[str, Any] = json.loads((run / RUN).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise ModelError(f"{run} does not say what it was trained on: {error}") from error
+        raise ModelError(
+            f"{run} does not say what it was trained on, as transducer train does: {error}"
+        ) from error
     saved = checkpoint.load(folder, torch.device("cpu"))
     setup = json.loads((folder / checkpoint.CONFIG).read_text(encoding="utf-8"))
     used = ((n, p) for n, p in saved.model.named_parameters() if not n.startswith(UNUSED))
