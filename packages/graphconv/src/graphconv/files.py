@@ -115,7 +115,7 @@ def output(path: str) -> Iterator[IO[bytes]]:
         special = target.exists() and not target.is_file()  # such as /dev/null
         hidden = target if special else _hidden(target)
         try:
-            with hidden.open("wb" if special else "xb") as raw:
+            with hidden.open("wb" if special else "xb", buffering=_CHUNK) as raw:
                 if path.endswith(".gz"):
                     with gzip.GzipFile("", "wb", 6, raw, mtime=0) as packed:
                         yield cast("IO[bytes]", packed)

@@ -151,6 +151,38 @@ class Graph:
         raise ConversionError(message, graph_id=self.id)
 
 
+class TokenNodes(NamedTuple):
+    """The nodes of SDP files, by token position; all graphs share them, since they hold no more."""
+
+    ids: tuple[str, ...]
+    plain: tuple[Node, ...]
+    predicates: tuple[Node, ...]
+    """Those with PRED ``+``."""
+
+
+PREDICATE: Attributes = (("pred", "+"),)
+"""The attributes of a token with PRED ``+``."""
+
+_token_nodes = TokenNodes((), (), ())
+
+
+def token_nodes(count: int) -> TokenNodes:
+    """Return the shared nodes of at least *count* tokens.
+
+    >>> token_nodes(2).predicates[1]
+    Node(id='2', label=None, anchors=(1,), constant=False, implicit=False, attributes=(('pred', '+'),))
+    """
+    global _token_nodes  # noqa: PLW0603 - grows to the longest sentence
+    if count > len(_token_nodes.ids):
+        ids = tuple(map(str, range(1, max(2 * count, 256) + 1)))
+        _token_nodes = TokenNodes(
+            ids,
+            tuple(Node(name, None, (i,)) for i, name in enumerate(ids)),
+            tuple(Node(name, None, (i,), attributes=PREDICATE) for i, name in enumerate(ids)),
+        )
+    return _token_nodes
+
+
 def attribute(attributes: Attributes, name: str, default: Any = None) -> Any:
     """Return the value of the first pair called *name*."""
     for key, value in attributes:

@@ -19,21 +19,30 @@ file ends in the last token line) and ``tail`` (what follows the tokens).
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache, partial
-from itertools import repeat
-from typing import Any, NamedTuple
+from itertools import chain, repeat
+from sys import intern
+from typing import Any, NamedTuple, cast
 
 from graphconv.codecs import Block
 from graphconv.errors import FormatError
-from graphconv.graph import BILEXICAL, Attributes, Edge, Graph, Node, Token, attribute
+from graphconv.graph import (
+    BILEXICAL,
+    PREDICATE,
+    Attributes,
+    Edge,
+    Graph,
+    Token,
+    attribute,
+    token_nodes,
+)
 
 KEEPS_BOM = True
 """Even a byte order mark at the start of a file comes back."""
 
 _HEADER = "#SDP 2015\n"
-_TAB = "\t"  # Python 3.11 has no backslash inside of an f-string
-_PRED: Attributes = (("pred", "+"),)
+_SIGNS = frozenset("+-")
 _IS_HEADER = re.compile(r"\ufeff?#SDP ")
 _NEWLINE = re.compile(r"\r?\n")
 _IS_ID = re.compile(r"#\S*\s*\Z")
@@ -94,17 +103,19 @@ def parse(block: Block, framework: str | None = None) -> Graph:
     """Turn one sentence into a Graph."""
     sentence = _sentence(block)
     lines = sentence.lines
-    numbers, plain, predicates = _shared(len(lines))
+    ids, plain, predicates = token_nodes(len(lines))
+    numbers = ids[: len(lines)]
     forms, lemmas, tags, top_cells, pred_cells, *rest = _columns(block, sentence, numbers)
     tops = [number for number, cell in zip(numbers, top_cells, strict=True) if cell == "+"]
     sources = [number for number, cell in zip(numbers, pred_cells, strict=True) if cell == "+"]
     columns = lines[0].count("\t") + 1 if lines else 7
     fixed = columns - len(sources)
     if fixed not in (6, 7) or (fixed == 6 and block.context):
+        _check_widths(block, sentence)
         message = f"{len(sources)} tokens have PRED +, so {7 + len(sources)} columns are expected"
         raise _error(f"{message}, {columns} found", block, sentence, 0)
     frames = rest.pop(0) if fixed == 7 else repeat("_", len(lines))
-    cells = map("\t".join, zip(*rest, strict=True))
+    cells = map("\t".join, zip(*rest, strict=True)) if len(rest) > 1 else chain(*rest)
     edges = _edges(block, sentence, cells, sources) if sources else []
     used = {*tops, *sources, *[edge[1] for edge in edges]}
     features = map(_features, frames)
@@ -220,25 +231,34 @@ def _columns(block: Block, sentence: _Sentence, numbers: tuple[str, ...]) -> lis
     lines = sentence.lines
     if not lines:
         return [()] * 6
-    width = lines[0].count("\t") + 1
-    widths = [line.count("\t") + 1 for line in lines]
-    if widths.count(width) != len(lines) or width < 6:
-        preds = sum(line.split("\t")[5:6] == ["+"] for line in lines)
-        width = max(7 + preds, 6 + preds, key=widths.count)
-        wrong = next(i for i, other in enumerate(widths) if other != width)
-        message = f"{width} columns separated by tabs expected, {widths[wrong]} found"
-        raise _error(message, block, sentence, wrong)
-    ids, *columns = zip(*[line.split("\t", 7) for line in lines], strict=True)
+    try:
+        ids, *columns = zip(*[line.split("\t", 7) for line in lines], strict=True)
+    except ValueError:
+        _check_widths(block, sentence)
+        raise
+    if len(columns) < 5:
+        _check_widths(block, sentence)
     if ids != numbers:
         wrong = next(i for i, number in enumerate(numbers) if ids[i] != number)
         message = f"token id {numbers[wrong]} expected, {ids[wrong]!r} found"
         raise _error(message, block, sentence, wrong)
     for name, column in (("TOP", columns[3]), ("PRED", columns[4])):
-        if column.count("+") + column.count("-") != len(lines):
-            wrong = next(i for i, cell in enumerate(column) if cell not in ("+", "-"))
+        if not _SIGNS.issuperset(column):
+            wrong = next(i for i, cell in enumerate(column) if cell not in _SIGNS)
             message = f"{name} is neither + nor - but {column[wrong]!r}"
             raise _error(message, block, sentence, wrong)
     return columns
+
+
+def _check_widths(block: Block, sentence: _Sentence) -> None:
+    """Refuse lines with different numbers of columns, or with too few."""
+    widths = [line.count("\t") + 1 for line in sentence.lines]
+    if widths.count(widths[0]) != len(widths) or widths[0] < 6:
+        preds = sum(line.split("\t")[5:6] == ["+"] for line in sentence.lines)
+        width = max(7 + preds, 6 + preds, key=widths.count)
+        wrong = next(i for i, other in enumerate(widths) if other != width)
+        message = f"{width} columns separated by tabs expected, {widths[wrong]} found"
+        raise _error(message, block, sentence, wrong)
 
 
 def _edges(
@@ -249,14 +269,14 @@ def _edges(
     for i, line in enumerate(cells):
         if line != empty:
             labels = line.split("\t")
-            number = str(i + 1)
-            edges += [
-                _edge((source, number, label, False, ()))
-                for source, label in zip(sources, labels, strict=False)
-                if label != "_"
-            ]
+            if len(labels) != len(sources):
+                _check_widths(block, sentence)
             if "" in labels:
                 raise _error("an argument column is empty", block, sentence, i)
+            number = str(i + 1)
+            for source, label in zip(sources, labels, strict=True):
+                if label != "_":
+                    edges.append(_edge((source, number, intern(label), False, ())))
     return edges
 
 
@@ -267,27 +287,6 @@ def _error(message: str, block: Block, sentence: _Sentence, row: int) -> FormatE
         lineno=block.lineno + sentence.offset + row,
         text=sentence.lines[row],
     )
-
-
-_cache: tuple[tuple[str, ...], tuple[Node, ...], tuple[Node, ...]] = ((), (), ())
-
-
-def _shared(count: int) -> tuple[tuple[str, ...], tuple[Node, ...], tuple[Node, ...]]:
-    """Return the first token ids, and for each its node without and with PRED +.
-
-    A node is no more than that, so that all graphs share the same objects.
-    """
-    global _cache  # noqa: PLW0603 - grows to the longest sentence
-    if count > len(_cache[0]):
-        size = max(2 * count, 256)
-        numbers = tuple(map(str, range(1, size + 1)))
-        _cache = (
-            numbers,
-            tuple(Node(n, None, (i,)) for i, n in enumerate(numbers)),
-            tuple(Node(n, None, (i,), attributes=_PRED) for i, n in enumerate(numbers)),
-        )
-    numbers, plain, predicates = _cache
-    return numbers[:count], plain, predicates
 
 
 @lru_cache(maxsize=1 << 16)
@@ -310,35 +309,54 @@ def _format(graph: Graph, version: str) -> str:
         raise _unwritable(graph, f"a graph of {graph.framework} cannot be written as SDP")
     positions = _positions(graph)
     try:
-        tops = {positions[top] for top in graph.tops}
+        tops = [positions[top] for top in graph.tops]
         preds = _predicates(graph, positions, tops)
-        cells = _cells(graph, positions, preds)
+        arguments = _arguments(graph, positions, preds)
     except KeyError as error:
         raise _unwritable(graph, f"an edge or a top names the unknown node {error}") from error
-    empty = "\t_" * len(preds)
-    no_frame = "" if version == "sdp2014" else "\t_"
-    lines = []
-    numbers = _shared(len(graph.tokens))[0]
-    for i, (form, lemma, pos, _, features) in enumerate(graph.tokens):
-        # Mostly the only one.
-        is_first = features and features[0][0] == "frame"
-        frame = features[0][1] if is_first else attribute(features, "frame")
-        lines.append(
-            f"{numbers[i]}\t{form}"
-            f"\t{'_' if lemma is None else lemma}\t{'_' if pos is None else pos}"
-            f"\t{'+' if i in tops else '-'}\t{'+' if i in preds else '-'}"
-            f"{no_frame if frame is None else f'{_TAB}{frame}'}"
-            f"{''.join(cells[i]) if i in cells else empty}"
-        )
+    count = len(graph.tokens)
+    forms, lemmas, tags, _, features = zip(*graph.tokens, strict=True) if count else [()] * 5
+    frames = [_frame(pairs) for pairs in features]
+    columns: list[Iterable[str]] = [
+        token_nodes(count).ids[:count],
+        forms,
+        _written(lemmas),
+        _written(tags),
+        _signs(count, tops),
+        _signs(count, preds),
+        *([] if version == "sdp2014" and not any(frames) else [_written(frames)]),
+        *([arguments] if preds else []),
+    ]
+    lines = [*map("\t".join, zip(*columns, strict=True))]
     body = "\n".join(lines)
-    tabs = len(lines) * (len(preds) + 5 + len(no_frame) // 2)
-    if body.count("\t") != tabs or body.count("\n") >= max(len(lines), 1) or "\n" in graph.id:
+    tabs = count * (len(preds) + (5 if version == "sdp2014" else 6))
+    if body.count("\t") != tabs or body.count("\n") >= max(count, 1) or "\n" in graph.id:
         raise _unwritable(
             graph, "a tab, a line break or an SDP 2014 frame cannot be written as SDP"
         )
     if not graph.extras and "\r" not in body:
         return f"#{graph.id}\n{body}\n\n" if lines else f"#{graph.id}\n\n"
     return _with_layout(graph, lines)
+
+
+def _frame(features: Attributes) -> str | None:
+    # Mostly the only one.
+    if features and features[0][0] == "frame":
+        return cast("str | None", features[0][1])
+    return cast("str | None", attribute(features, "frame"))
+
+
+def _written(column: Sequence[str | None]) -> Sequence[str]:
+    if None not in column:
+        return cast("Sequence[str]", column)
+    return ["_" if cell is None else cell for cell in column]
+
+
+def _signs(count: int, chosen: Iterable[int]) -> list[str]:
+    column = ["-"] * count
+    for position in chosen:
+        column[position] = "+"
+    return column
 
 
 def _positions(graph: Graph) -> dict[str, int]:
@@ -351,39 +369,39 @@ def _positions(graph: Graph) -> dict[str, int]:
     return positions
 
 
-def _predicates(graph: Graph, positions: dict[str, int], tops: set[int]) -> dict[int, int]:
+def _predicates(graph: Graph, positions: dict[str, int], tops: list[int]) -> dict[int, int]:
     """Return the number of the argument column of each token with PRED +."""
     preds = {positions[edge[0]] for edge in graph.edges}
     arguments = {positions[edge[1]] for edge in graph.edges}
+    # Nothing but PRED + makes a node of a token that is no top and has no edge.
+    preds.update({*positions.values()}.difference(preds, arguments, tops))
     for node in graph.nodes:
-        position = positions[node[0]]
-        # Nothing but PRED + makes a node of a token that is no top and has no edge.
-        if (
-            node[5] == _PRED
-            or not (position in arguments or position in tops)
-            or (node[5] and attribute(node[5], "pred") == "+")
-        ):
-            preds.add(position)
+        if node[5] and (node[5] == PREDICATE or attribute(node[5], "pred") == "+"):
+            preds.add(node[2][0])
     return {position: column for column, position in enumerate(sorted(preds))}
 
 
-def _cells(graph: Graph, positions: dict[str, int], preds: dict[int, int]) -> dict[int, list[str]]:
-    cells: dict[int, list[str]] = {}
-    empty = ["\t_"] * len(preds)
+def _arguments(graph: Graph, positions: dict[str, int], preds: dict[int, int]) -> list[str]:
+    """Return for each token its argument columns, joined."""
+    rows: dict[int, list[str]] = {}
+    empty = ["_"] * len(preds)
     for source, target, label, _, _ in graph.edges:
         position = positions[target]
-        row = cells.get(position)
+        row = rows.get(position)
         if row is None:
-            row = cells[position] = empty.copy()
+            row = rows[position] = empty.copy()
         column = preds[positions[source]]
-        if row[column] != "\t_":
+        if row[column] != "_":
             raise _unwritable(
                 graph, f"two edges from {source} to {target} cannot be written as SDP"
             )
         if label in ("", "_"):
             raise _unwritable(graph, f"the edge label {label!r} cannot be written as SDP")
-        row[column] = f"\t{label}"
-    return cells
+        row[column] = label
+    arguments = ["\t".join(empty)] * len(graph.tokens)
+    for position, row in rows.items():
+        arguments[position] = "\t".join(row)
+    return arguments
 
 
 def _with_layout(graph: Graph, lines: list[str]) -> str:

@@ -22,7 +22,7 @@ order of the text, then of their relation.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from functools import lru_cache, partial
 from operator import itemgetter
 from typing import Any
@@ -40,12 +40,13 @@ from graphconv.conversion.spanning import (
     span_rest,
 )
 from graphconv.errors import ConversionError
-from graphconv.graph import Attributes, Edge, Graph, Node
+from graphconv.graph import PREDICATE, Edge, Graph, Node, token_nodes
 
 # The constructor of a NamedTuple runs Python code; this does not.
 _edge: Callable[[Any], Edge] = partial(tuple.__new__, Edge)
 
-_PREDICATE: Attributes = (("pred", "+"),)
+# No sentence is longer; a position may be any number in rows that nobody checked.
+_LONGEST = 1 << 16
 
 
 def build(graph: Graph, *, unit_labels: bool = True) -> Built:
@@ -89,7 +90,6 @@ def read(rows: Sequence[Row], ids: Sequence[str] | None, framework: str) -> Bare
     """Return the graph that the rows alone describe."""
     del framework
     positions = sorted({row[4][0] for row in rows if row[4]})
-    names = dict(zip(positions, map(_fresh_id, positions) if ids is None else ids, strict=True))
     arcs: list[tuple[int, int, str]] = []
     tops: list[int] = []
     for _, _, head, row_relation, anchors in rows:
@@ -102,10 +102,14 @@ def read(rows: Sequence[Row], ids: Sequence[str] | None, framework: str) -> Bare
     # The order of SDP files: a line is a target, its columns are the sources.
     arcs.sort()
     predicates = {arc[1] for arc in arcs}
+    if ids is None:
+        nodes = _plain_nodes(positions, predicates)
+    else:
+        named = zip(ids, positions, strict=True)
+        nodes = tuple([_node(name, p, p in predicates) for name, p in named])
+    names = {position: node[0] for position, node in zip(positions, nodes, strict=True)}
     return Bare(
-        tuple([_plain_node(p, p in predicates) for p in positions])
-        if ids is None
-        else tuple([_node(names[p], p, p in predicates) for p in positions]),
+        nodes,
         tuple([_edge((names[s], names[t], label, False, ())) for t, s, label in arcs]),
         tuple([names[top] for top in sorted(tops)]),
     )
@@ -116,16 +120,17 @@ def _arcs(graph: Graph, number: dict[str, int]) -> tuple[Arcs, bool]:
     count = len(graph.nodes) + 1
     out: list[list[Arc]] = [[] for _ in range(count)]
     incoming: list[list[Arc]] = [[] for _ in range(count)]
-    ends = []
+    in_order = True
+    last = -1
     for k, (source, target, label, _, _) in enumerate(graph.edges):
         s, t = number[source], number[target]
         forwards, backwards = both_ways(label)
         out[s].append((t, forwards, k))
         incoming[t].append((s, backwards, k))
-        ends.append((t, s))
-    # Then siblings need no sorting either.
-    in_order = ends == sorted({*ends})
-    if not in_order:
+        place = t * count + s
+        in_order = in_order and place > last
+        last = place
+    if not in_order:  # else siblings are in order, too
         for siblings in (*out, *incoming):
             siblings.sort()
     return Arcs(out, lambda: incoming, [UNVISITED] * count, list.sort), in_order
@@ -135,20 +140,19 @@ def _is_plain(graph: Graph, positions: Sequence[int], out: Sequence[Sequence[Arc
     """Say whether nodes and edges are what the rows alone describe, as in nearly every file."""
     if [edge for edge in graph.edges if edge[3] or edge[4]]:
         return False
-    return graph.nodes == tuple(map(_plain_node, positions, map(bool, out)))
+    predicates = {position for position, arcs in zip(positions, out, strict=False) if arcs}
+    return graph.nodes == _plain_nodes(positions, predicates)
 
 
-@lru_cache(1 << 12)
-def _fresh_id(position: int) -> str:
-    return str(position + 1)
-
-
-@lru_cache(1 << 12)
-def _plain_node(position: int, is_predicate: bool) -> Node:
-    return _node(_fresh_id(position), position, is_predicate)
+def _plain_nodes(positions: Sequence[int], predicates: Container[int]) -> tuple[Node, ...]:
+    """Return the nodes of sorted *positions*, with the ids that SDP files give them."""
+    if positions and (positions[0] < 0 or positions[-1] >= _LONGEST):
+        return tuple([_node(str(p + 1), p, p in predicates) for p in positions])
+    _, plain, marked = token_nodes(positions[-1] + 1 if positions else 0)
+    return tuple([marked[p] if p in predicates else plain[p] for p in positions])
 
 
 # Files share few node ids, and a Node holds nothing else here.
 @lru_cache(1 << 12)
 def _node(node_id: str, position: int, is_predicate: bool) -> Node:
-    return Node(node_id, None, (position,), attributes=_PREDICATE if is_predicate else ())
+    return Node(node_id, None, (position,), attributes=PREDICATE if is_predicate else ())

@@ -64,11 +64,13 @@ def span(root: int, arcs: Arcs, unvisited: int) -> int:
         for node in level:
             children = len(out[node])
             for arc in incoming[node]:
-                source, _, number = arc
+                source = arc[0]
                 if parent[source] == UNVISITED:
-                    parent[source] = number
+                    parent[source] = number = arc[2]
                     out[node].append(arc)
-                    out[source] = rest = [other for other in out[source] if other[2] != number]
+                    rest = out[source]
+                    rest = [other for other in rest if other[2] != number] if len(rest) > 1 else []
+                    out[source] = rest
                     if depth == len(levels):
                         levels.append([])
                     levels[depth].append(source)
@@ -131,18 +133,20 @@ def _descend(start: int, levels: list[list[int]], depth: int, arcs: Arcs) -> int
     """Search depth-first from *start*, put what is found on its level, and count it."""
     out, _, parent, _ = arcs
     found = 0
+    depth += 1
     stack = [iter(out[start])]
     while stack:
         for target, _, number in stack[-1]:
             if parent[target] == UNVISITED:
                 parent[target] = number
                 found += 1
-                depth += 1
                 if depth == len(levels):
                     levels.append([])
                 levels[depth].append(target)
-                stack.append(iter(out[target]))
-                break
+                if out[target]:
+                    stack.append(iter(out[target]))
+                    depth += 1
+                    break
         else:
             stack.pop()
             depth -= 1
