@@ -153,11 +153,12 @@ def test_node_copy_counts_every_row_of_the_node(make_small: Callable[..., Any]) 
         assert float(mixed[b, i, place].exp()) == pytest.approx(expected, rel=1e-4)
 
 
-@pytest.mark.parametrize("switch", ["anchored", "previous_edge", "copy_attention"])
+@pytest.mark.parametrize("switch", ["anchored", "previous_edge", "copy_attention", "pointer_reach"])
 def test_switches_change_the_network(make_small: Callable[..., Any], switch: str) -> None:
+    reach = 4 if switch == "pointer_reach" else 0
     on, off = (
-        make_small("dm", size=4, **{switch: True}),
-        make_small("dm", size=4, **{switch: False}),
+        make_small("dm", size=4, **{"pointer_reach": 0, switch: value})
+        for value in (reach or True, 0 if reach else False)
     )
     count = [sum(w.numel() for w in s.model.parameters()) for s in (on, off)]
     assert count[0] > count[1]

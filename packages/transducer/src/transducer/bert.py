@@ -87,34 +87,44 @@ class Bert(nn.Module):
     ) -> Outputs:
         """Encode windows of sub-words: (W, P) -> (W, P, D)."""
         e: Any = self.embeddings  # a table of modules has no types
+        places = attention_mask.flatten().nonzero().squeeze(1)  # of the K sub-words among W * P
         x = e["word_embeddings"](input_ids) + e["token_type_embeddings"].weight[0]
-        x = e["LayerNorm"](x + e["position_embeddings"].weight[: input_ids.shape[1]])
-        x = self._drop(x)
-        mask = attention_mask.bool()[:, None, None, :]
+        x = x + e["position_embeddings"].weight[: input_ids.shape[1]]
+        # Padding is left out of everything but the attention: it can be half of a batch.
+        x = self._drop(e["LayerNorm"](x.flatten(0, 1)[places]))  # (K, D)
+        mask = attention_mask.bool()
         layers = [x]
         blocks: Any = self.encoder["layer"]
         for layer in blocks:
-            x = self._run(layer, x, mask)
+            x = self._run(layer, x, places, mask)
             layers.append(x)
-        return Outputs(x, tuple(layers) if output_hidden_states else ())
+        kept = layers if output_hidden_states else layers[-1:]
+        padded = tuple(_pad(layer, places, mask) for layer in kept)
+        return Outputs(padded[-1], padded if output_hidden_states else ())
 
-    def _run(self, layer: Any, x: Tensor, mask: Tensor) -> Tensor:
+    def _run(self, layer: Any, x: Tensor, places: Tensor, mask: Tensor) -> Tensor:
         own, output = layer["attention"]["self"], layer["attention"]["output"]
         query, key, value = (
-            own[name](x).unflatten(-1, (self.heads, -1)).transpose(1, 2)
+            _pad(own[name](x), places, mask).unflatten(-1, (self.heads, -1)).transpose(1, 2)
             for name in ("query", "key", "value")
         )
         dropout = self.attention_dropout if self.training else 0.0
         attended = functional.scaled_dot_product_attention(
-            query, key, value, attn_mask=mask, dropout_p=dropout
+            query, key, value, attn_mask=mask[:, None, None, :], dropout_p=dropout
         )
-        attended = output["dense"](attended.transpose(1, 2).flatten(-2))
+        attended = output["dense"](attended.transpose(1, 2).flatten(0, 1).flatten(1)[places])
         x = output["LayerNorm"](x + self._drop(attended))
         inner = functional.gelu(layer["intermediate"]["dense"](x))
         return layer["output"]["LayerNorm"](x + self._drop(layer["output"]["dense"](inner)))
 
     def _drop(self, x: Tensor) -> Tensor:
         return functional.dropout(x, self.dropout, self.training)
+
+
+def _pad(x: Tensor, places: Tensor, mask: Tensor) -> Tensor:
+    """Put sub-words into their places: (K, D) -> (W, P, D)."""
+    padded = x.new_zeros(mask.numel(), x.shape[-1]).index_copy(0, places, x)
+    return padded.view(*mask.shape, -1)
 
 
 def _layer(size: int, inner: int, norm: float) -> nn.ModuleDict:

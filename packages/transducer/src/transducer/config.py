@@ -40,7 +40,8 @@ class ModelConfig:
     contextual_layers: str = "last"
     """Which layers of it: ``last``, or ``mix`` for a learned scalar mix of all."""
     contextual_tuned: bool = False
-    """Fine-tune the contextual encoder instead of caching its frozen features."""
+    """Fine-tune the layers of the contextual encoder instead of caching its frozen features; its
+    embeddings stay as they are."""
     word_size: int = 300
     """Word vectors, on both sides."""
     word_vectors: str = ""
@@ -81,6 +82,9 @@ class ModelConfig:
     copy_attention: bool = False
     """Beyond the paper: source copy has an attention of its own, from z, which knows the previous
     edge; the paper copies with the attention of the context, from h, which does not."""
+    pointer_reach: int = 0
+    """Beyond the paper: the copy attention also sees how far a word is from the last one that is a
+    node, up to so many words either way, and which words are nodes already."""
     copy_ways: int = 1
     """AMR: 2 lets a token be copied as a concept (its lemma) or a constant (a name, a number)."""
     unit_labels: bool = True
@@ -89,6 +93,9 @@ class ModelConfig:
     def __post_init__(self) -> None:
         _require(self.contextual_layers in ("last", "mix"), "contextual_layers is last or mix")
         _require(0 <= self.dropout < 1, "dropout is at least 0 and below 1")
+        _require(
+            self.copy_attention or not self.pointer_reach, "pointer_reach needs copy_attention"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +103,9 @@ class TrainConfig:
     """How to train."""
 
     batch_size: int = 64
-    """Sentences per update and process."""
+    """Sentences per update and process, at most."""
+    batch_tokens: int = 0
+    """Tokens per update and process, at most; 0 is no limit."""
     accumulate: int = 1
     """Batches per update."""
     epochs: int = 120
@@ -107,6 +116,8 @@ class TrainConfig:
     learning_rate: float = 0.001
     contextual_rate: float = 0.00002
     """Learning rate of a tuned contextual encoder."""
+    contextual_from: str = ""
+    """A model directory whose tuned contextual encoder this one starts from."""
     warmup: int = 0
     """Updates over which the learning rates rise linearly."""
     schedule: str = "constant"

@@ -84,11 +84,13 @@ class Hypotheses:
     attention: Tensor  # (N, S) log a^(enc) of the last step
     z: Tensor  # (N, D)
     used: Tensor  # (N, S) words that are nodes already
+    last: Tensor  # (N,) 1 + position of the last of them, or 0
     vectors: Tensor  # (N, T, node size)
     node_keys: Tensor  # (N, T, A)
     ends: Tensor  # (N, T, X)
     rel_sources: Tensor  # (N, T, Y)
     index: Tensor  # (N, T)
+    token: Tensor  # (N, T) 1 + position of the word that the node is or can be copied from, or 0
     head: Tensor  # (N, T)
     relation: Tensor  # (N, T)
     outcome: Tensor  # (N, T) what the row's node was when it first came
@@ -145,10 +147,11 @@ class Hypotheses:
 
 
 _PER_SENTENCE = ("offers", "offered", "offer_vectors", "offer_leaf", "limit")
-_PER_HYPOTHESIS = ("score", "context", "attention", "z", "used")
+_PER_HYPOTHESIS = ("score", "context", "attention", "z", "used", "last")
 _PER_ROW = (
-    "vectors", "node_keys", "ends", "rel_sources", "index", "head", "relation", "outcome", "kind",
-    "elsewhere", "primary", "settled", "ancestors", "linked", "core", "row_score", "row_attention",
+    "vectors", "node_keys", "ends", "rel_sources", "index", "token", "head", "relation", "outcome",
+    "kind", "elsewhere", "primary", "settled", "ancestors", "linked", "core", "row_score",
+    "row_attention",
 )  # fmt: skip
 _ROW_BY_ROW = ("ancestors", "linked")
 
@@ -174,6 +177,7 @@ class Choice(NamedTuple):
     is_copy: Tensor  # (n,)
     is_word: Tensor  # (n,)
     position: Tensor  # (n,) 1 + position of the word, or 0
+    token: Tensor  # (n,) the same for AMR and for copied nodes too
     slot: Tensor  # (n,) its place in consumed
     consumed: Consumed
 

@@ -6,6 +6,7 @@ carries the weights, then (only if ``ARBORA_ALLOW_HUB`` is set) the hub.
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import importlib.util
 import json
@@ -153,25 +154,30 @@ class ContextualEncoder(nn.Module):
         self.size, layers = _shape(config.contextual)
         self.mix = nn.Parameter(torch.zeros(layers)) if config.contextual_layers == "mix" else None
         self.scale = nn.Parameter(torch.ones(1)) if self.mix is not None else None
-        self.model = _loaded(config.contextual)[1].train() if config.contextual_tuned else None
+        self.model = None
+        if config.contextual_tuned:  # a copy: other models use the same encoder, untuned
+            self.model = copy.deepcopy(_loaded(config.contextual)[1]).train()
+            self.model.requires_grad_(True)
+            self.model.embeddings.requires_grad_(False)
 
     def forward(self, batch: Batch) -> Tensor:
         """Return one vector per word: (B, S, D)."""
+        weights = None if self.mix is None else self.mix.softmax(0)
         if self.model is None:
             assert batch.contextual is not None
-            layers = batch.contextual.float()  # (B, S, L, D)
+            vectors = _mixed(batch.contextual.float(), weights)  # (B, S, D)
         else:
             assert batch.subwords is not None
-            sentences, width = batch.words.shape
-            layers = pool(
-                run(self.model, batch.subwords, last=self.mix is None),
-                batch.subwords.words,
-                sentences,
-                width,
-            )
-        if self.mix is None or self.scale is None:
-            return layers[:, :, -1]
-        return self.scale * torch.einsum("l,bsld->bsd", self.mix.softmax(0), layers)
+            layers = run(self.model, batch.subwords, last=self.mix is None)
+            # Mixed before pooled: both are sums, and there are fewer vectors to pool.
+            mixed = _mixed(layers, weights).unsqueeze(2)
+            vectors = pool(mixed, batch.subwords.words, *batch.words.shape).squeeze(2)
+        return vectors if self.scale is None else self.scale * vectors
+
+
+def _mixed(layers: Tensor, weights: Tensor | None) -> Tensor:
+    """Return the last layer, or the weighted sum of all: (..., L, D) -> (..., D)."""
+    return layers[..., -1, :] if weights is None else torch.einsum("l,...ld->...d", weights, layers)
 
 
 def run(model: Any, subwords: Subwords, *, last: bool) -> Tensor:

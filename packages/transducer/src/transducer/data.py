@@ -248,15 +248,29 @@ def _candidates(example: Example) -> Array:
     return candidates
 
 
-def batches(items: Sequence[Item], size: int, *, seed: int | None = None) -> Iterator[list[int]]:
-    """Group items of similar length; with a *seed*, in an order that depends on it alone."""
+def batches(
+    items: Sequence[Item], size: int, *, tokens: int = 0, seed: int | None = None
+) -> Iterator[list[int]]:
+    """Group items of similar length, at most *size* of them and *tokens* (0: any) in all.
+
+    With a *seed*, in an order that depends on it alone.
+    """
     generator = random.Random(seed)
     noise = [generator.random() if seed is not None else 0.0 for _ in items]
     order = sorted(range(len(items)), key=lambda i: len(items[i].forms) * (1 + 0.2 * noise[i]))
-    groups = [order[start : start + size] for start in range(0, len(order), size)]
+    groups: list[list[int]] = [[]]
+    used = 0
+    for number in order:
+        length = len(items[number].forms)
+        full = len(groups[-1]) == size or (tokens and used + length > tokens)
+        if groups[-1] and full:
+            groups.append([])
+            used = 0
+        groups[-1].append(number)
+        used += length
     if seed is not None:
         generator.shuffle(groups)
-    yield from groups
+    yield from (group for group in groups if group)
 
 
 def collate(

@@ -20,7 +20,8 @@ from graphconv.conversion.labels import TERMINAL_CHILD, edge_label
 from graphconv.conversion.labels import relation as plain_relation
 from transducer.constraints import Choice, Constraints, Consumed, Hypotheses, Rules
 from transducer.data import Batch, Item
-from transducer.model import TINY, TransducerModel, outcome_probabilities
+from transducer.model import TINY, Past, TransducerModel, outcome_probabilities
+from transducer.pointer import Trail
 from transducer.structure import ELSEWHERE, IMPLICIT, RelationKind, RowKind, relation_kind, row_kind
 from transducer.vocab import EOS
 
@@ -152,11 +153,13 @@ class _Search:
             attention=torch.zeros(n, width, device=device),
             z=torch.zeros(n, c.decoder_size, device=device),
             used=~batch.source_mask,
+            last=torch.zeros(n, dtype=torch.long, device=device),
             vectors=torch.zeros(n, room, begin.shape[-1], device=device),
             node_keys=torch.zeros(n, room, c.attention_size, device=device),
             ends=torch.zeros(n, room, c.biaffine_size, device=device),
             rel_sources=torch.zeros(n, room, c.bilinear_size, device=device),
             index=zeros,
+            token=zeros.clone(),
             head=zeros.clone(),
             relation=zeros.clone(),
             outcome=zeros.clone(),
@@ -220,8 +223,11 @@ class _Search:
             hyp.z.unsqueeze(1),
             hyp.attention.unsqueeze(1),
             hyp.encoded,
-            hyp.node_keys[:, rows],
-            torch.ones(1, 1, n, dtype=torch.bool, device=hyp.z.device),
+            Past(
+                hyp.node_keys[:, rows],
+                torch.ones(1, 1, n, dtype=torch.bool, device=hyp.z.device),
+                Trail(hyp.last.unsqueeze(1), hyp.used.unsqueeze(1)),
+            ),
         )
         p = outcome_probabilities(scores, hyp.each(hyp.offers), hyp.index[:, rows]).squeeze(1)
         possible = self.constraints.outcomes(hyp)
@@ -275,7 +281,8 @@ class _Search:
         is_word = (word > 0) | (is_copy & was_word & (self.rules.task != "amr"))
         slot = torch.arange(len(parent), device=parent.device)
         consumed = Consumed(vector, h, state, model.mlp_rel_target(state), hidden, cell)
-        return Choice(parent, outcome, log_p, index, is_copy, is_word, word, slot, consumed)
+        token = torch.where(is_copy, hyp.token[parent, copied_row], token)
+        return Choice(parent, outcome, log_p, index, is_copy, is_word, word, token, slot, consumed)
 
     def sources(self, hyp: Hypotheses, choice: Choice) -> Tensor:
         """Return log P(u) over rows 1..n, forbidden heads at -inf: (choices, max(n, 1))."""
@@ -358,9 +365,10 @@ class _Search:
         if rules.n_core:
             core = rules.core[relation]
             hyp.core[numbers, source, core.clamp(min=0)] |= core >= 0
-        position = choice.position
-        fresh = position > 0
-        hyp.used[numbers, (position - 1).clamp(min=0)] |= fresh
+        token = choice.token
+        hyp.token[:, i] = token
+        hyp.last = torch.where(token > 0, token, hyp.last)
+        hyp.used[numbers, (token - 1).clamp(min=0)] |= token > 0
         self._look(hyp, h[choice.slot])
 
     def _leaf(self, hyp: Hypotheses, outcome: Tensor) -> Tensor:

@@ -26,6 +26,7 @@ from torch.nn import functional
 from transducer.config import ModelConfig
 from transducer.contextual import ContextualEncoder
 from transducer.data import COPY, IGNORE, Batch
+from transducer.pointer import Pointer, Trail, trail
 from transducer.vocab import EOS, PAD, UNK, Vocabularies
 
 TINY = 1e-30
@@ -50,6 +51,14 @@ class NodeScores(NamedTuple):
     vocabulary: Tensor  # (..., V) log p^(vocab)
     source: Tensor  # (..., M * S) log a^(enc), over all ways of copying a token
     nodes: Tensor  # (..., T) log a^(dec)
+
+
+class Past(NamedTuple):
+    """The rows before each step, as what can be copied and as what has been."""
+
+    keys: Tensor  # (B, T', A) their projected z
+    mask: Tensor  # (B, T, T') which of them precede each step
+    trail: Trail
 
 
 class Losses(NamedTuple):
@@ -101,6 +110,7 @@ class TransducerModel(nn.Module):
         self.copy_attention = (
             MLPAttention(c.decoder_size, states, c.attention_size) if c.copy_attention else None
         )
+        self.pointer = Pointer(c.decoder_size, c.pointer_reach) if c.pointer_reach else None
         self.ffn_vocab = nn.Linear(c.decoder_size, len(v.labels))
         self.ffn_switch = nn.Linear(c.decoder_size, 3)
         self.ffn_way = nn.Linear(c.decoder_size, c.copy_ways) if c.copy_ways > 1 else None
@@ -171,31 +181,24 @@ class TransducerModel(nn.Module):
         return self.dropout(self.ffn_relation(torch.cat(parts, dim=-1)))  # (B, T, D)
 
     def score_nodes(
-        self,
-        z: Tensor,
-        log_attention: Tensor,
-        encoded: Encoded,
-        node_keys: Tensor,
-        node_mask: Tensor,
+        self, z: Tensor, log_attention: Tensor, encoded: Encoded, past: Past
     ) -> NodeScores:
-        """Return the three distributions and the switch of equations 7 to 10.
-
-        *node_keys* (B, T', A) are the projected z of the rows that can be copied, *node_mask*
-        (B, T, T') says which of them precede each step.
-        """
+        """Return the three distributions and the switch of equations 7 to 10."""
         logits = self.ffn_vocab(z)
         logits[..., [PAD, UNK]] = -torch.inf
         vocabulary = logits.log_softmax(-1)  # equation 8
-        nodes = _log_softmax(self.node_attention(z, node_keys), node_mask)  # equation 9
+        nodes = _log_softmax(self.node_attention(z, past.keys), past.mask)  # equation 9
         switch = self.ffn_switch(z)
         # Nothing can be copied before the first node: equation 10 over two sources only.
-        no_node = ~node_mask.any(-1, keepdim=True)
+        no_node = ~past.mask.any(-1, keepdim=True)
         dec = switch[..., 2:].masked_fill(no_node, -torch.inf)
         switch = torch.cat([switch[..., :2], dec], dim=-1).log_softmax(-1)
         source = log_attention
         if self.copy_attention is not None:
             by_sentence = z.reshape(len(encoded.copy_keys), -1, z.shape[-1])  # see attend
             scores = self.copy_attention(by_sentence, encoded.copy_keys)
+            if self.pointer is not None:
+                scores = scores + self.pointer(z, past.trail).view_as(scores)
             source = _log_softmax(scores, encoded.mask.unsqueeze(1)).view_as(log_attention)
         if self.ffn_way is not None:
             way = self.ffn_way(z).log_softmax(-1)
@@ -275,7 +278,8 @@ class TransducerModel(nn.Module):
         steps = torch.arange(h.shape[1], device=h.device)
         precedes = (steps[None, :] <= steps[:, None]) & (steps[None, :] > 0)  # rows 1..i at step i
         node_keys = self.node_attention.keys(z)
-        nodes = self.score_nodes(z, log_attention, encoded, node_keys, precedes[None])
+        past = Past(node_keys, precedes[None], trail(batch.node_tokens, batch.words.shape[1]))
+        nodes = self.score_nodes(z, log_attention, encoded, past)
         before = functional.pad(c, (0, 0, 1, 0))[:, :-1]  # the context that predicted each node
         states = self.node_states(h, copied, before)
         scores = self.biaffine(self.mlp_start(states), self.mlp_end(states))  # (B, T, T) eq. 11

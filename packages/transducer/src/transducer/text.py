@@ -56,7 +56,7 @@ _PIECE = re.compile(
     | (?P<clitic>{_QUOTE}(?:s|m|d|re|ve|ll){_END}|n{_QUOTE}t{_END})
     | (?P<negated>{_WORD}+?(?=n{_QUOTE}t{_END}))
     | (?P<currency>[A-Z]{{1,3}}\$)
-    | (?P<number>\d+(?:[.,:]\d+)+|\d{{4}}-\d\d?-\d\d?(?!\d)|\d+(?:/\d+)+)
+    | (?P<number>\d+(?:[.,:]\d+)+|\d{{4}}-\d\d?-\d\d?(?!\d))
     | (?P<handle>@{_WORD}+)
     | (?P<word>{_WORD}+)(?P<plus>\+\+)?
     | (?P<emoji>[{_EMOJI}](?:[{_JOINERS}]|(?<=\u200d)[{_EMOJI}])*)
@@ -87,6 +87,9 @@ _AMBIGUOUS = frozenset(
 )
 
 _NATIONS = frozenset({"u.s", "u.k", "u.n"})
+# Before a capital it is the end: the last of a list.
+_LAST = frozenset({"etc"})
+_NUMBERED = re.compile(r"[A-Z]?\d")  # "No. 5", "Fig. S2"
 
 _AFTER_ADDRESS = "\"'”’»)]},;:!?.…"
 _AFTER_ABBREVIATION = "\"'”’»)]}›」』】）,;:?!-–—"
@@ -157,7 +160,17 @@ def _pieces(chunk: _Chunk) -> Iterator[tuple[int, int]]:
         if not is_word:
             yield left, right
     if held is not None:
-        yield held
+        yield from _last_period_apart(chunk, held)
+
+
+def _last_period_apart(chunk: _Chunk, word: tuple[int, int]) -> Iterator[tuple[int, int]]:
+    """Yield a word; the period after initials that end the sentence on its own (``p.m .``)."""
+    start, end = word
+    if chunk.following or not (end - start > 1 and chunk.text[end - 1] == "."):
+        yield word
+        return
+    yield start, end - 1
+    yield end - 1, end
 
 
 def _address_end(chunk: _Chunk) -> int:
@@ -307,10 +320,10 @@ def ends_sentence(word: str, following: str) -> bool:
     if len(word) == 1 and word.isupper() and word != "I":
         return False
     if folded in _AMBIGUOUS or word.isdigit():
-        return not following[:1].isdigit()
-    if folded in _NATIONS or _initials(word):
+        return not _NUMBERED.match(following)
+    if folded in _NATIONS or (_initials(word) and folded not in _TITLES):
         return starts
-    return folded not in _TITLES and (folded not in _ABBREVIATIONS or starts)
+    return folded not in _TITLES and (folded not in _ABBREVIATIONS or folded in _LAST or starts)
 
 
 def _initials(word: str) -> bool:

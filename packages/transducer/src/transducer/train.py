@@ -138,6 +138,8 @@ class Trainer:
         self.model = TransducerModel(self.config.model, self.vocabularies)
         if saved is None and self.config.model.word_vectors:
             load_vectors(self.model, self.vocabularies, Path(self.config.model.word_vectors))
+        if saved is None and self.config.train.contextual_from:
+            self._continue_contextual(self.config.train.contextual_from)
         if self.main and saved is None:
             checkpoint.save_setup(folder, self.task, self.vocabularies)
         self._warm_features()
@@ -150,7 +152,7 @@ class Trainer:
             self._restore(saved)
         self.wrapped, self.optimizer = self.accelerator.prepare(self.model, self.optimizer)
         if self.config.train.average:
-            kept = self.average or self._trained()
+            kept = self.average or self._learned()
             device = self.accelerator.device
             self.average = {k: v.detach().clone().to(device) for k, v in kept.items()}
         self._seed(saved)
@@ -194,6 +196,16 @@ class Trainer:
         self.accelerator.wait_for_everyone()
         if not self.main:
             self.features.reload()
+
+    def _continue_contextual(self, folder: str) -> None:
+        """Start from the contextual encoder that another model has tuned."""
+        other = checkpoint.load(folder, torch.device("cpu")).model.encoder_embedding.contextual
+        own = self.model.encoder_embedding.contextual
+        if own is None or own.model is None or other is None or other.model is None:
+            raise TrainingError(
+                f"train.contextual_from: this model and {folder} must both tune their encoder"
+            )
+        own.load_state_dict(other.state_dict())
 
     def _groups(self) -> list[dict[str, Any]]:
         contextual = self.model.encoder_embedding.contextual
@@ -248,8 +260,15 @@ class Trainer:
         """Train one epoch, from where it stands; return False if a signal interrupted it."""
         settings, state = self.config.train, self.state
         processes = self.accelerator.num_processes
-        size = settings.batch_size * settings.accumulate * processes
-        plan = list(batches(self.data.items, size, seed=self.seed * 100_003 + state.epoch))
+        parts = settings.accumulate * processes
+        plan = list(
+            batches(
+                self.data.items,
+                settings.batch_size * parts,
+                tokens=settings.batch_tokens * parts,
+                seed=self.seed * 100_003 + state.epoch,
+            )
+        )
         self.wrapped.train()
         started, tokens = time.perf_counter(), 0
         for group in plan[state.update :]:
@@ -380,14 +399,18 @@ class Trainer:
     def _trained(self) -> dict[str, Tensor]:
         return dict(self.model.state_dict())
 
+    def _learned(self) -> dict[str, Tensor]:
+        named = self.model.named_parameters()
+        return {name: weight.detach() for name, weight in named if weight.requires_grad}
+
     def _update_average(self) -> None:
         if not self.config.train.average:
             return
         # The first updates would weigh too much: the decay grows with them.
         decay = min(self.config.train.average, (1 + self.state.total) / (10 + self.state.total))
-        trained = self._trained()
-        kept = [self.average[name] for name in trained]
-        torch._foreach_lerp_(kept, [w.detach() for w in trained.values()], 1 - decay)
+        learned = self._learned()
+        kept = [self.average[name] for name in learned]
+        torch._foreach_lerp_(kept, list(learned.values()), 1 - decay)
 
     @contextmanager
     def _averaged(self) -> Iterator[None]:
@@ -395,12 +418,12 @@ class Trainer:
         if not self.average:
             yield
             return
-        own = {k: v.detach().clone() for k, v in self._trained().items()}
-        self.model.load_state_dict(self.average)
+        own = {k: v.clone() for k, v in self._learned().items()}
+        self.model.load_state_dict(self.average, strict=False)
         try:
             yield
         finally:
-            self.model.load_state_dict(own)
+            self.model.load_state_dict(own, strict=False)
 
     def _end_epoch(self) -> None:
         state, settings = self.state, self.config.train
