@@ -169,8 +169,8 @@ _token_nodes = TokenNodes((), (), ())
 def token_nodes(count: int) -> TokenNodes:
     """Return the shared nodes of at least *count* tokens.
 
-    >>> token_nodes(2).predicates[1]
-    Node(id='2', label=None, anchors=(1,), constant=False, implicit=False, attributes=(('pred', '+'),))
+    >>> token_nodes(2).predicates[1] == Node("2", None, (1,), attributes=PREDICATE)
+    True
     """
     global _token_nodes  # noqa: PLW0603 - grows to the longest sentence
     if count > len(_token_nodes.ids):

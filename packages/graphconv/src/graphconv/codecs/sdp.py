@@ -22,7 +22,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache, partial
 from itertools import chain, repeat
-from sys import intern
 from typing import Any, NamedTuple, cast
 
 from graphconv.codecs import Block
@@ -50,6 +49,10 @@ _IS_ID = re.compile(r"#\S*\s*\Z")
 # The constructor of a NamedTuple runs Python code; these do not, and half a million tokens notice.
 _token: Callable[[Any], Token] = partial(tuple.__new__, Token)
 _edge: Callable[[Any], Edge] = partial(tuple.__new__, Edge)
+
+
+_Arc = tuple[int, int, str]
+"""The positions of source and target, and the label."""
 
 
 class _Sentence(NamedTuple):
@@ -276,7 +279,7 @@ def _edges(
             number = str(i + 1)
             for source, label in zip(sources, labels, strict=True):
                 if label != "_":
-                    edges.append(_edge((source, number, intern(label), False, ())))
+                    edges.append(_edge((source, number, label, False, ())))
     return edges
 
 
@@ -310,10 +313,11 @@ def _format(graph: Graph, version: str) -> str:
     positions = _positions(graph)
     try:
         tops = [positions[top] for top in graph.tops]
-        preds = _predicates(graph, positions, tops)
-        arguments = _arguments(graph, positions, preds)
+        arcs = [(positions[e[0]], positions[e[1]], e[2]) for e in graph.edges]
     except KeyError as error:
         raise _unwritable(graph, f"an edge or a top names the unknown node {error}") from error
+    preds = _predicates(graph, arcs, tops)
+    arguments = _arguments(graph, arcs, preds)
     count = len(graph.tokens)
     forms, lemmas, tags, _, features = zip(*graph.tokens, strict=True) if count else [()] * 5
     frames = [_frame(pairs) for pairs in features]
@@ -360,7 +364,10 @@ def _signs(count: int, chosen: Iterable[int]) -> list[str]:
 
 
 def _positions(graph: Graph) -> dict[str, int]:
-    positions = {node[0]: node[2][0] for node in graph.nodes if len(node[2]) == 1}
+    try:
+        positions = {name: position for name, _, (position,), _, _, _ in graph.nodes}
+    except ValueError:
+        positions = {}
     taken = set(positions.values())
     if not len(taken) == len(positions) == len(graph.nodes):
         raise _unwritable(graph, "a node that is not one token of its own cannot be written as SDP")
@@ -369,31 +376,34 @@ def _positions(graph: Graph) -> dict[str, int]:
     return positions
 
 
-def _predicates(graph: Graph, positions: dict[str, int], tops: list[int]) -> dict[int, int]:
-    """Return the number of the argument column of each token with PRED +."""
-    preds = {positions[edge[0]] for edge in graph.edges}
-    arguments = {positions[edge[1]] for edge in graph.edges}
-    # Nothing but PRED + makes a node of a token that is no top and has no edge.
-    preds.update({*positions.values()}.difference(preds, arguments, tops))
-    for node in graph.nodes:
-        if node[5] and (node[5] == PREDICATE or attribute(node[5], "pred") == "+"):
-            preds.add(node[2][0])
-    return {position: column for column, position in enumerate(sorted(preds))}
+def _predicates(graph: Graph, arcs: Iterable[_Arc], tops: Iterable[int]) -> list[int]:
+    """Return the positions of the tokens with PRED +."""
+    preds = {source for source, _, _ in arcs}
+    targets = {target for _, target, _ in arcs}
+    for _, _, (position,), _, _, attributes in graph.nodes:
+        # Nothing but PRED + makes a node of a token that is no top and has no edge.
+        is_alone = position not in targets and position not in tops
+        if is_alone or (
+            attributes and (attributes == PREDICATE or attribute(attributes, "pred") == "+")
+        ):
+            preds.add(position)
+    return sorted(preds)
 
 
-def _arguments(graph: Graph, positions: dict[str, int], preds: dict[int, int]) -> list[str]:
+def _arguments(graph: Graph, arcs: Iterable[_Arc], preds: Iterable[int]) -> list[str]:
     """Return for each token its argument columns, joined."""
+    columns = {position: column for column, position in enumerate(preds)}
+    empty = ["_"] * len(columns)
     rows: dict[int, list[str]] = {}
-    empty = ["_"] * len(preds)
-    for source, target, label, _, _ in graph.edges:
-        position = positions[target]
-        row = rows.get(position)
+    for source, target, label in arcs:
+        row = rows.get(target)
         if row is None:
-            row = rows[position] = empty.copy()
-        column = preds[positions[source]]
+            row = rows[target] = empty.copy()
+        column = columns[source]
         if row[column] != "_":
+            ids = {node.anchors[0]: node.id for node in graph.nodes}
             raise _unwritable(
-                graph, f"two edges from {source} to {target} cannot be written as SDP"
+                graph, f"two edges from {ids[source]} to {ids[target]} cannot be written as SDP"
             )
         if label in ("", "_"):
             raise _unwritable(graph, f"the edge label {label!r} cannot be written as SDP")

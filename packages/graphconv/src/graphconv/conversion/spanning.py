@@ -112,20 +112,20 @@ def preorder(
     """
     rows: list[Row] = []
     first = [0] * len(labels)
-    stack = [(root, ROOT_RELATION, NO_EDGE, 0)]
-    pop, push = stack.pop, stack.append
+    stack = [(root, ROOT_RELATION, NO_EDGE)]
+    heads = [0]  # of the arcs on the stack
     number = 0
     while stack:
-        node, relation, edge, head = pop()
+        node, relation, edge = stack.pop()
         number += 1
         index = first[node]
         is_primary = not index if parent is None else parent[node] == edge
         if not index:
             index = first[node] = number
-        rows.append(_row((labels[node], index, head, relation, anchors[node])))
+        rows.append(_row((labels[node], index, heads.pop(), relation, anchors[node])))
         if is_primary and children[node]:
-            for child, child_relation, child_edge in reversed(children[node]):
-                push((child, child_relation, child_edge, number))
+            stack += reversed(children[node])
+            heads += [number] * len(children[node])
     return Preorder(tuple(rows), first)
 
 
