@@ -28,7 +28,7 @@ The relations alone give the same graph with other ids:
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 from graphconv.arborescence import (
     ROOT_RELATION,
@@ -84,11 +84,9 @@ def to_arborescence(
     if foundational and graph.framework == "ucca":
         graph = ucca.foundational(graph)
     try:
-        rows, ids, is_plain = conversion.build(graph, unit_labels=unit_labels)
-        side: dict[str, Any] = {}
-        if not is_plain:
-            bare = conversion.read(rows, ids, graph.framework)
-            side = pack(graph, bare, ids)
+        rows, ids, side = conversion.build(graph, unit_labels=unit_labels)
+        if side is None:
+            side = pack(graph, conversion.read(rows, ids, graph.framework), ids)
         if graph.metadata:
             side["metadata"] = freeze_pairs(graph.metadata)
         if graph.extras:

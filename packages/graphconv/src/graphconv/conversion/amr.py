@@ -15,7 +15,7 @@ The label of a row says whether it is a constant: those start with ``=``.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache, lru_cache, partial
+from functools import lru_cache, partial
 from itertools import count
 from typing import Any
 
@@ -29,7 +29,7 @@ from graphconv.conversion.labels import (
     edge_label,
     natural,
 )
-from graphconv.conversion.side import Bare, Built
+from graphconv.conversion.side import Bare, Built, reordered
 from graphconv.conversion.spanning import (
     NO_EDGE,
     UNVISITED,
@@ -52,8 +52,12 @@ _new_edge: Callable[[Any], Edge] = partial(tuple.__new__, Edge)
 
 def row_label(node: Node) -> str:
     """Return the label of the rows of *node*."""
-    label = node[1]
-    if node[3]:
+    return _row_label(node.label, node.constant)
+
+
+@lru_cache(1 << 16)
+def _row_label(label: str | None, constant: bool) -> str:
+    if constant:
         return _CONSTANT + (label or "")
     if label is None:
         return ""
@@ -66,8 +70,8 @@ def build(graph: Graph, *, unit_labels: bool = True) -> Built:
     """Return the rows of *graph*, and the ids of its nodes in the order of their first rows."""
     del unit_labels  # an option of UCCA
     nodes = graph.nodes
-    number = {node.id: i for i, node in enumerate(nodes)}
-    labels = [row_label(node) for node in nodes]
+    number = {node[0]: i for i, node in enumerate(nodes)}
+    labels = [_row_label(node[1], node[3]) for node in nodes]
     labels.append(VIRTUAL)
     virtual = len(nodes)
     arcs = _arcs(graph, number)
@@ -83,7 +87,11 @@ def build(graph: Graph, *, unit_labels: bool = True) -> Built:
         span_rest(root, *_rest(graph, number, labels), arcs, unvisited)
     tree = preorder(root, out, None, labels, [()] * len(labels))
     order = sorted(range(virtual), key=tree.first.__getitem__)
-    return Built(tree.rows, [nodes[i].id for i in order])
+    ids = [nodes[i][0] for i in order]
+    side = None
+    if len(graph.tops) == 1 and not arcs.turned and _is_plain(graph):
+        side = reordered(ids, order, [k for k in tree.edges if k != NO_EDGE])
+    return Built(tree.rows, ids, side)
 
 
 def read(rows: Sequence[Row], ids: Sequence[str] | None, framework: str) -> Bare:
@@ -107,14 +115,27 @@ def read(rows: Sequence[Row], ids: Sequence[str] | None, framework: str) -> Bare
     return Bare(nodes, tuple(edges), tuple(tops))
 
 
+def _is_plain(graph: Graph) -> bool:
+    """Say whether rows can hold each node, and each edge in the direction it was written in."""
+    if graph.framework != "amr":
+        return False
+    for _, label, anchors, _, implicit, attributes in graph.nodes:
+        if attributes or anchors or implicit or label is None:
+            return False
+    for _, _, _, remote, attributes in graph.edges:
+        if remote or (attributes and attributes != _INVERTED):
+            return False
+    return True
+
+
 def _arcs(graph: Graph, number: dict[str, int]) -> Arcs:
     written = []
-    for k, edge in enumerate(graph.edges):
-        above, below = number[edge[0]], number[edge[1]]
-        inverted = _is_inverted(edge)
+    for k, (source, target, label, _, attributes) in enumerate(graph.edges):
+        above, below = number[source], number[target]
+        inverted = bool(attributes and attribute(attributes, "inverted"))
         if inverted:
             above, below = below, above
-        key, forwards, backwards = _directions(edge[2], inverted)
+        key, forwards, backwards = _directions(label, inverted)
         written.append((key, k, above, below, forwards, backwards))
     # To sort all edges at once costs less than to sort those of each node.
     written.sort()
@@ -123,16 +144,18 @@ def _arcs(graph: Graph, number: dict[str, int]) -> Arcs:
     for _, k, above, below, forwards, _ in written:
         out[above].append((below, forwards, k))
 
-    @cache
-    def incoming() -> list[list[Arc]]:
-        result: list[list[Arc]] = [[] for _ in nodes]
-        for _, k, above, below, _, backwards in written:
-            result[below].append((above, backwards, k))
-        for siblings in result:
-            _sort(siblings)
-        return result
+    into: list[list[Arc]] = []
 
-    return Arcs(out, incoming, [UNVISITED] * len(nodes), _sort)
+    def incoming() -> list[list[Arc]]:
+        if not into:
+            into.extend([] for _ in nodes)
+            for _, k, above, below, _, backwards in written:
+                into[below].append((above, backwards, k))
+            for siblings in into:
+                _sort(siblings)
+        return into
+
+    return Arcs(out, incoming, [UNVISITED] * len(nodes), [], _sort)
 
 
 @lru_cache(1 << 16)
@@ -153,13 +176,9 @@ def _rest(
     for edge in graph.edges:
         ends = (number[edge.source], number[edge.target])
         degrees[ends[0]] += 1
-        mentioned.extend(reversed(ends) if _is_inverted(edge) else ends)
+        mentioned.extend(reversed(ends) if attribute(edge.attributes, "inverted") else ends)
     alone = sorted(range(len(graph.nodes)), key=labels.__getitem__)
     return [*mentioned, *alone], degrees
-
-
-def _is_inverted(edge: Edge) -> bool:
-    return bool(edge[4]) and bool(attribute(edge[4], "inverted"))
 
 
 def _sort(siblings: list[Arc]) -> None:
@@ -192,6 +211,7 @@ def _indices(rows: Sequence[Row]) -> list[int]:
     return [i for i, row in enumerate(rows, start=1) if row[1] == i][is_virtual:]
 
 
+@lru_cache(1 << 14)
 def _node(node_id: str, label: str) -> Node:
     first = label[:1]
     if first == _CONSTANT:

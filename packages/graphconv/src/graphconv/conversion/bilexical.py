@@ -82,8 +82,8 @@ def build(graph: Graph, *, unit_labels: bool = True) -> Built:
     if unvisited:
         degrees = [len(siblings) for siblings in out]
         span_rest(root, range(virtual), degrees, arcs, unvisited)
-    rows, _ = preorder(root, out, arcs.parent, labels, anchors)
-    return Built(rows, ids, is_plain)
+    rows = preorder(root, out, arcs.parent, labels, anchors).rows
+    return Built(rows, ids, {} if is_plain else None)
 
 
 def read(rows: Sequence[Row], ids: Sequence[str] | None, framework: str) -> Bare:
@@ -133,7 +133,7 @@ def _arcs(graph: Graph, number: dict[str, int]) -> tuple[Arcs, bool]:
     if not in_order:  # else siblings are in order, too
         for siblings in (*out, *incoming):
             siblings.sort()
-    return Arcs(out, lambda: incoming, [UNVISITED] * count, list.sort), in_order
+    return Arcs(out, lambda: incoming, [UNVISITED] * count, [], list.sort), in_order
 
 
 def _is_plain(graph: Graph, positions: Sequence[int], out: Sequence[Sequence[Arc]]) -> bool:

@@ -36,8 +36,8 @@ class Built(NamedTuple):
 
     rows: tuple[Row, ...]
     ids: list[str]
-    is_plain: bool = False
-    """Whether nodes, edges and tops are known to be those of the bare graph, ids included."""
+    side: dict[str, Any] | None = None
+    """What :func:`pack` would return, where that is known without reading the rows back."""
 
 
 class Bare(NamedTuple):
@@ -69,6 +69,24 @@ def unpack(side: Mapping[str, Any], bare: Bare) -> Bare:
         _restored(side, "edge", bare.edges),
         tuple(side["tops"]) if "tops" in side else bare.tops,
     )
+
+
+def reordered(ids: list[str], node_order: list[int], edge_order: list[int]) -> dict[str, Any]:
+    """Return the record of a graph that only differs from the bare one in ids and in order.
+
+    Args:
+        ids: The ids of the nodes of the bare graph.
+        node_order: For each node of the bare graph its number in the real one.
+        edge_order: The same for edges.
+    """
+    side: dict[str, Any] = {"ids": ids}
+    for kind, order in (("node", node_order), ("edge", edge_order)):
+        if order != [*range(len(order))]:
+            places = [0] * len(order)
+            for place, number in enumerate(order):
+                places[number] = place
+            side[f"{kind}_order"] = places
+    return side
 
 
 def freeze(value: Any) -> Any:

@@ -36,6 +36,8 @@ class Arcs(NamedTuple):
     """Those that could be followed backwards from it; many graphs never ask."""
     parent: list[int]
     """The number of the edge below which a node hangs with its children, or UNVISITED."""
+    turned: list[int]
+    """The numbers of the edges that the search followed backwards."""
     sort: Callable[[list[Arc]], None]
     """Puts the arcs of one node in sibling order."""
 
@@ -46,11 +48,13 @@ class Preorder(NamedTuple):
     rows: tuple[Row, ...]
     first: list[int]
     """For each node the number of its first row, its index."""
+    edges: list[int]
+    """For each row the number of the edge that leads to it."""
 
 
 def span(root: int, arcs: Arcs, unvisited: int) -> int:
     """Visit all that is connected with *root*, and return how many nodes are still unvisited."""
-    out, _, parent, sort = arcs
+    out, parent, sort = arcs.out, arcs.parent, arcs.sort
     parent[root] = NO_EDGE
     levels: list[list[int]] = [[root]]
     unvisited -= 1 + _descend(root, levels, 0, arcs)
@@ -67,6 +71,7 @@ def span(root: int, arcs: Arcs, unvisited: int) -> int:
                 source = arc[0]
                 if parent[source] == UNVISITED:
                     parent[source] = number = arc[2]
+                    arcs.turned.append(number)
                     out[node].append(arc)
                     rest = out[source]
                     rest = [other for other in rest if other[2] != number] if len(rest) > 1 else []
@@ -111,6 +116,7 @@ def preorder(
     Without *parent*, children hang below the first row of their node.
     """
     rows: list[Row] = []
+    edges: list[int] = []
     first = [0] * len(labels)
     stack = [(root, ROOT_RELATION, NO_EDGE)]
     heads = [0]  # of the arcs on the stack
@@ -123,15 +129,16 @@ def preorder(
         if not index:
             index = first[node] = number
         rows.append(_row((labels[node], index, heads.pop(), relation, anchors[node])))
+        edges.append(edge)
         if is_primary and children[node]:
             stack += reversed(children[node])
             heads += [number] * len(children[node])
-    return Preorder(tuple(rows), first)
+    return Preorder(tuple(rows), first, edges)
 
 
 def _descend(start: int, levels: list[list[int]], depth: int, arcs: Arcs) -> int:
     """Search depth-first from *start*, put what is found on its level, and count it."""
-    out, _, parent, _ = arcs
+    out, parent = arcs.out, arcs.parent
     found = 0
     depth += 1
     stack = [iter(out[start])]
