@@ -119,7 +119,7 @@ def parse(block: Block, framework: str | None = None) -> Graph:
         raise _error(f"{message}, {columns} found", block, sentence, 0)
     frames = rest.pop(0) if fixed == 7 else repeat("_", len(lines))
     cells = map("\t".join, zip(*rest, strict=True)) if len(rest) > 1 else chain(*rest)
-    edges = _edges(block, sentence, cells, sources) if sources else []
+    edges = _edges(block, sentence, zip(numbers, cells, strict=False), sources) if sources else []
     used = {*tops, *sources, *[edge[1] for edge in edges]}
     features = map(_features, frames)
     tokens = zip(forms, _optional(lemmas), _optional(tags), repeat(None), features, strict=False)
@@ -265,18 +265,18 @@ def _check_widths(block: Block, sentence: _Sentence) -> None:
 
 
 def _edges(
-    block: Block, sentence: _Sentence, cells: Iterable[str], sources: list[str]
+    block: Block, sentence: _Sentence, cells: Iterable[tuple[str, str]], sources: list[str]
 ) -> list[Edge]:
+    """Return the edges from the id and the joined argument columns of each line."""
     edges: list[Edge] = []
     empty = "\t".join("_" * len(sources))  # most of the lines
-    for i, line in enumerate(cells):
+    for number, line in cells:
         if line != empty:
             labels = line.split("\t")
             if len(labels) != len(sources):
                 _check_widths(block, sentence)
             if "" in labels:
-                raise _error("an argument column is empty", block, sentence, i)
-            number = str(i + 1)
+                raise _error("an argument column is empty", block, sentence, int(number) - 1)
             for source, label in zip(sources, labels, strict=True):
                 if label != "_":
                     edges.append(_edge((source, number, label, False, ())))

@@ -60,8 +60,8 @@ True
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache, partial
 from typing import Any
 from xml.etree.ElementTree import Element
 
@@ -83,6 +83,11 @@ _TERMINAL_NODE: Attributes = (("terminal", True),)
 _PLACES = ("paragraph", "paragraph_position", "text")
 
 _Pairs = list[tuple[str, Any]]
+
+# The constructor of a NamedTuple runs Python code; these do not.
+_token: Callable[[Any], Token] = partial(tuple.__new__, Token)
+_node: Callable[[Any], Node] = partial(tuple.__new__, Node)
+_edge: Callable[[Any], Edge] = partial(tuple.__new__, Edge)
 
 ONE_BLOCK = True
 """The file is one graph, so that nobody needs to cut it into lines."""
@@ -141,12 +146,13 @@ def _contents(
     """Return attributes, extra, the children called *item*, and what is unusual about them all."""
     children = list(element)
     tags = [child.tag for child in children]
-    others = len(tags) - tags.count(item)
     if not foreign and tags[:1] == ["attributes"] and not len(children[0]):
-        if others == 1:
+        if tags.count(item) == len(tags) - 1:
             return children[0].attrib, {}, children[1:], None
-        if others == 2 and tags[1] == "extra" and children[1].attrib and not len(children[1]):
-            return children[0].attrib, children[1].attrib, children[2:], None
+        second = children[1]
+        has_extra = second.tag == "extra" and bool(second.attrib) and not len(second)
+        if has_extra and tags.count(item) == len(tags) - 2:
+            return children[0].attrib, second.attrib, children[2:], None
     codes = []
     found: dict[str, dict[str, str]] = {}
     items = []
@@ -266,7 +272,7 @@ def _read_tokens(
         if unusual:
             features.append(("children", unusual))
         positions[token_id] = len(tokens)
-        tokens.append(Token(attributes["text"], extra.get("lemma"), pos, None, tuple(features)))
+        tokens.append(_token((attributes["text"], extra.get("lemma"), pos, None, tuple(features))))
     return tuple(tokens), positions
 
 
@@ -319,6 +325,7 @@ def _read_units(
     terminals: dict[str, Node] = {}
     for element in elements:
         own = element.attrib
+        unit_id = own["ID"]
         attributes, extra, items, unusual = _contents(source, element, "edge", foreign)
         anchors: list[int] = []
         order: list[int] = []
@@ -335,7 +342,7 @@ def _read_units(
                 )
             elif target not in known:
                 source.fail(f"there is an edge to an unknown node {target!r}", item)
-            edges.append(Edge(own["ID"], target, label, remote, marks))
+            edges.append(_edge((unit_id, target, label, remote, marks)))
         implicit = attributes.get("implicit") == "True"
         skip = ("implicit",) if implicit else ()
         pairs = _pairs(attributes, "attributes/", skip, NODE_MARKS) if attributes else []
@@ -349,7 +356,7 @@ def _read_units(
             pairs.append(("order", " ".join(map(str, order))))
         if unusual:
             pairs.append(("children", unusual))
-        nodes.append(Node(own["ID"], None, tuple(anchors), False, implicit, tuple(pairs)))
+        nodes.append(_node((unit_id, None, tuple(anchors), False, implicit, tuple(pairs))))
     return (*nodes, *terminals.values()), tuple(edges)
 
 
@@ -376,28 +383,19 @@ def _read_styles(units: list[Element]) -> frozenset[str]:
     return frozenset(found)
 
 
-def _is_plain(edge: Element) -> bool:
-    """Say whether an edge has nothing but its two attributes and an empty element attributes."""
-    own = edge.attrib
-    kind = own.get("type")
-    if len(edge) != 1 or len(own) != 2 or "toID" not in own or not kind:
-        return False
-    if "|" in kind or "\\" in kind:  # its label is another text
-        return False
-    head = edge[0]
-    return head.tag == "attributes" and not head.keys() and not len(head)
-
-
 def _read_edge(
     source: XmlSource, element: Element, styles: frozenset[str]
 ) -> tuple[str, str, bool, Attributes]:
     """Return the target, the label, whether it is remote, and the attributes of an edge."""
     own = element.attrib
-    kind = own.get("type")
-    if not styles and _is_plain(element):
-        return own["toID"], own["type"], False, ()
-    if "toID" not in own:
+    kind, target = own.get("type"), own.get("toID")
+    if target is None:
         source.fail("an edge needs the attribute toID", element)
+    if len(element) == 1 and len(own) == 2 and kind and not styles:
+        head = element[0]
+        # Nothing but an empty element attributes, and a label that is the type.
+        if head.tag == "attributes" and not head.keys() and not len(head) and _is_label(kind):
+            return target, kind, False, ()
     attributes, extra, categories, unusual = _contents(source, element, "category")
     tags = tuple([category.get("tag") for category in categories]) or (kind,)
     if None in tags:
@@ -419,7 +417,12 @@ def _read_edge(
             pairs += _pairs(category.attrib, f"category/{number}/", ("tag",))
     if unusual:
         pairs.append(("children", unusual))
-    return own["toID"], _label(tags), remote, tuple(pairs)
+    return target, _label(tags), remote, tuple(pairs)
+
+
+@lru_cache(maxsize=1024)
+def _is_label(kind: str) -> bool:
+    return join_categories((kind,)) == kind
 
 
 @lru_cache(maxsize=1024)

@@ -82,15 +82,29 @@ def write_passage(graph: Graph) -> str:
 
 
 def _classify(pairs: Attributes, reserved: frozenset[str], default: str) -> _Groups:
-    groups: _Groups = {}
-    for name, value in pairs:
+    if not pairs:
+        return {}
+    names, values = zip(*pairs, strict=True)
+    return {
+        group: {rest: values[i] for rest, i in places}
+        for group, places in _places(names, reserved, default)
+    }
+
+
+@lru_cache(maxsize=4096)
+def _places(
+    names: tuple[str, ...], reserved: frozenset[str], default: str
+) -> list[tuple[str, list[tuple[str, int]]]]:
+    """Return for each group the names in it, and where they stand; few sets of names differ."""
+    groups: dict[str, list[tuple[str, int]]] = {}
+    for i, name in enumerate(names):
         group, rest = default, name
         if name in reserved:
             group = ""
         elif "/" in name:
             group, _, rest = name.partition("/")
-        groups.setdefault(group, {})[rest] = value
-    return groups
+        groups.setdefault(group, []).append((rest, i))
+    return [*groups.items()]
 
 
 # Elements

@@ -16,7 +16,7 @@ from xml.parsers import expat
 
 from graphconv.errors import FormatError
 
-_has_text = re.compile(r">\s*[^<\s]").search
+_has_text = re.compile(r">\s*+[^<]").search
 
 
 class XmlSource(NamedTuple):

@@ -31,7 +31,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from graphconv.arborescence import Row
+from graphconv.arborescence import ROOT_RELATION, Row
 from graphconv.conversion.labels import (
     NULL,
     NULL_TERMINAL,
@@ -48,7 +48,7 @@ from graphconv.conversion.labels import (
     natural,
     relation,
 )
-from graphconv.conversion.side import Bare, Built
+from graphconv.conversion.side import Bare, Built, reordered
 from graphconv.conversion.spanning import NO_EDGE, Arc, preorder
 from graphconv.conversion.unit_ids import sibling_ids
 from graphconv.errors import ConversionError
@@ -147,7 +147,13 @@ def build(graph: Graph, *, unit_labels: bool = True) -> Built:
     arcs += [[]] * (len(labels) - len(arcs))
     tree = preorder(root, arcs, parent, labels, anchors)
     order = sorted(range(virtual), key=tree.first.__getitem__)
-    return Built(tree.rows, [nodes[i].id for i in order])
+    ids = [nodes[i].id for i in order]
+    side = None
+    if root != virtual and not terminal and _is_plain(graph, children, parent, anchors):
+        by_id = sorted(range(virtual), key=rank.__getitem__)
+        edge_order = [k for i in by_id for _, _, k, _ in children[i] if k != NO_EDGE]
+        side = reordered(ids, by_id, edge_order)
+    return Built(tree.rows, ids, side)
 
 
 def read(rows: Sequence[Row], ids: Sequence[str] | None, framework: str) -> Bare:
@@ -187,6 +193,32 @@ def read(rows: Sequence[Row], ids: Sequence[str] | None, framework: str) -> Bare
         )
     ordered = [edge for index in order for edge in edges[index]]
     return Bare(tuple(nodes), tuple(ordered), tuple(tops))
+
+
+def _is_plain(
+    graph: Graph,
+    children: Sequence[Sequence[_Child]],
+    parent: Sequence[int],
+    words: Sequence[tuple[int, ...]],
+) -> bool:
+    """Say whether rows can hold each node and edge of a graph with one top and no terminal node."""
+    if any(edge[4] for edge in graph.edges):
+        return False
+    primary = [ROOT_RELATION] * len(words)
+    for siblings in children:
+        for _, name, k, child in siblings:
+            if parent[child] == k:
+                primary[child] = name
+    outgoing: list[list[Edge]] = [[] for _ in graph.nodes]
+    number = {node[0]: i for i, node in enumerate(graph.nodes)}
+    for edge in graph.edges:
+        outgoing[number[edge[0]]].append(edge)
+    for i, (_, label, anchors, constant, _, attributes) in enumerate(graph.nodes):
+        if label is not None or constant or (len(anchors) > 1 and [*anchors] != sorted(anchors)):
+            return False
+        if attributes != _attributes(primary[i], bool(words[i]), outgoing[i]):
+            return False
+    return True
 
 
 def _check(graph: Graph, edges: Sequence[_Edge], terminal: set[int]) -> None:
