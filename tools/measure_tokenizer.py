@@ -4,8 +4,9 @@
 
 The treebank's tokens are written as ordinary text (no space before a comma, ...), cut again, and
 the spans compared over the characters that are not white space. Prints per file: tokens,
-precision, recall and F1 of token spans, the share of sentences cut exactly, and, with
-``--errors``, what differs most.
+precision, recall and F1 of token spans and the share of sentences cut exactly; precision, recall
+and F1 of sentence ends, in texts made of ten sentences each that end with a final mark (a heading
+ends with its line, which no rule need know); and, with ``--errors``, what differs most.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import argparse
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import accumulate
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -22,6 +24,8 @@ from transducer.text import split_sentences, tokenize
 _NO_SPACE_BEFORE = re.compile(r"[,.;:!?)\]}%”’…]+|['’](s|m|d|re|ve|ll)?|n['’]t", re.IGNORECASE)
 _NO_SPACE_AFTER = frozenset("( [ { $ £ # “ ‘ US$ ``".split())
 _GLUE = frozenset("- – /".split())  # no space on either side
+_FINAL = re.compile(r"[.!?…][\"'”’)\]]*$")
+_TOGETHER = 10
 
 
 def read_tokens(path: Path) -> Iterator[list[str]]:
@@ -91,27 +95,44 @@ def spans(forms: Sequence[str]) -> set[tuple[int, int]]:
 
 def measure(path: Path, errors: Counter[tuple[str, str]]) -> str:
     """Return the line of figures of one file."""
-    gold = pred = match = exact = sentences = whole = 0
+    gold = pred = match = exact = 0
+    texts: list[str] = []
     for tokens in read_tokens(path):
-        text = detokenize(tokens)
-        forms = [token.form for token in tokenize(text)]
+        texts.append(detokenize(tokens))
+        forms = [token.form for token in tokenize(texts[-1])]
         left, right = spans(tokens), spans(forms)
         gold, pred, match = gold + len(left), pred + len(right), match + len(left & right)
         exact += left == right
-        sentences += 1
-        whole += len(list(split_sentences(text))) == 1
-        if left != right:
-            joined = "".join("".join(tokens).split())
-            for start, end in left - right:
-                around = [joined[a:b] for a, b in sorted(right) if a < end and b > start]
-                errors[joined[start:end], " ".join(around)] += 1
-    precision, recall = match / max(pred, 1), match / max(gold, 1)
-    f1 = 2 * precision * recall / max(precision + recall, 1e-9)
+        joined = "".join("".join(tokens).split())
+        for start, end in left - right:
+            around = [joined[a:b] for a, b in sorted(right) if a < end and b > start]
+            errors[joined[start:end], " ".join(around)] += 1
     return (
-        f"{path.name}: {gold} tokens, P {precision:.2%} R {recall:.2%} F1 {f1:.2%}, "
-        f"{exact / max(sentences, 1):.1%} of {sentences} sentences exact, "
-        f"{whole / max(sentences, 1):.1%} left whole by the sentence splitter"
+        f"{path.name}: {gold} tokens, {rates(gold, pred, match)}, "
+        f"{exact / max(len(texts), 1):.1%} of {len(texts)} sentences exact; "
+        f"sentence ends: {measure_ends([t for t in texts if _FINAL.search(t)], errors)}"
     )
+
+
+def rates(gold: int, pred: int, match: int) -> str:
+    """Return precision, recall and F1."""
+    precision, recall = match / max(pred, 1), match / max(gold, 1)
+    return f"P {precision:.2%} R {recall:.2%} F1 {2 * match / max(gold + pred, 1):.2%}"
+
+
+def measure_ends(sentences: Sequence[str], errors: Counter[tuple[str, str]]) -> str:
+    """Return how well the sentence splitter finds the ends between sentences of one text."""
+    gold = pred = match = 0
+    for place in range(0, len(sentences), _TOGETHER):
+        some = sentences[place : place + _TOGETHER]
+        text = " ".join(some)
+        ends = [len(sentence) + 1 for sentence in some[:-1]]
+        left = set(accumulate(ends))
+        right = {start for start, _ in split_sentences(text)} - {0}
+        gold, pred, match = gold + len(left), pred + len(right), match + len(left & right)
+        errors.update((text[x - 15 : x], "|" + text[x : x + 15]) for x in left - right)
+        errors.update((text[x - 15 : x + 15], "cut in the middle") for x in right - left)
+    return f"{gold}, {rates(gold, pred, match)}"
 
 
 def main() -> None:

@@ -2,18 +2,18 @@
 
     python tools/roundtrip_amr.py --train TRAIN.amr... [--dev DEV.amr...]
 
-For each file and each step: the F1 of triples after preprocess and postprocess, with variables kept
-in place (Smatch is at least that), and how many words the copy lemma covers.
+For each file and each step: the Smatch of preprocess, then postprocess, against gold (proved
+optimal), the Negation score, and how many labels source copy covers.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections import Counter
 from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
 
+from evaltools import smatch
 from graphconv.graph import Graph
 from graphconv.io import read
 from transducer.amr import (
@@ -40,27 +40,17 @@ STEPS = {
 }
 
 
-def triples(graph: Graph) -> Counter[tuple[str, str, str]]:
-    """Return the triples of a graph, constants by their label."""
-    labels = {node.id: str(node.label) for node in graph.nodes if node.constant}
-    found: Counter[tuple[str, str, str]] = Counter((top, "TOP", "top") for top in graph.tops)
-    found.update((n.id, "instance", str(n.label)) for n in graph.nodes if not n.constant)
-    for edge in graph.edges:
-        ends = [labels.get(end, end) for end in (edge.source, edge.target)]
-        found[ends[0], edge.label, ends[1]] += 1
-    return found
-
-
-def f1(graphs: Sequence[Graph], tables: Tables, options: Options) -> float:
-    """Return the F1 of the round trip."""
-    gold = pred = match = 0
+def round_trip(graphs: Sequence[Graph], tables: Tables, options: Options) -> str:
+    """Return the scores of the round trip."""
+    total = smatch.ZERO
     for graph in graphs:
         small = preprocess(graph, tables, options)
         _, record = prepare_tokens(graph.tokens, tables, options)
-        left, right = triples(graph), triples(postprocess(small, record, tables, options))
-        gold, pred = gold + left.total(), pred + right.total()
-        match += (left & right).total()
-    return 200 * match / max(gold + pred, 1)
+        back = postprocess(small, record, tables, options)
+        total += smatch.pair_counts(graph, back, fine_grained=True)
+    assert total.certified, "without a time limit every value is proved"
+    negation = total.fine_grained["Negation"]
+    return f"Smatch {total.smatch.f1:6.2f}  Negation P {negation.p:6.2f} R {negation.r:6.2f}"
 
 
 def coverage(graphs: Sequence[Graph], tables: Tables, options: Options) -> str:
@@ -106,7 +96,7 @@ def main() -> None:
         print(path.name, f"({len(graphs)} graphs)")
         for name, on in STEPS.items():
             options = Options(**{**OFF, **on})
-            print(f"    {name:12} F1 {f1(graphs, tables, options):6.2f}  ", end="")
+            print(f"    {name:12} {round_trip(graphs, tables, options)}  ", end="")
             print(coverage(graphs, tables, options))
 
 

@@ -348,6 +348,9 @@ def test_preprocess_and_postprocess_are_inverse(memorized: Memorized, tmp_path: 
     assert "-01" not in small.read_text(encoding="utf-8")
     result = run("postprocess", small, "--model", model, "-o", back)
     assert result.exit_code == 0, result.output
+    shown = {line.split()[0]: line.split()[1:] for line in result.stderr.splitlines()}
+    assert list(shown) == steps
+    assert int(shown["senses"][0]) > 0
     for left, right in zip(graphconv.read(file), graphconv.read(back), strict=True):
         assert shape(left) == shape(right)
     learned = run("preprocess", file, "--step", "senses").stdout
@@ -356,6 +359,22 @@ def test_preprocess_and_postprocess_are_inverse(memorized: Memorized, tmp_path: 
     for arguments in (["postprocess", small], ["preprocess", file, "--model", tmp_path]):
         assert run(*arguments).exit_code == 1
     assert "not for amr" in run("postprocess", small, "--model", memorized("dm")[1]).output
+    assert "there is no AMR" in run("preprocess", memorized("dm")[0]).output
+
+
+def test_pre_and_postprocessing_of_broken_files(tmp_path: Path) -> None:
+    path = tmp_path / "broken.amr"
+    path.write_text("# ::id x\n(a / b :ARG0 (c / d\n\n# ::id y\n(w / want-01)\n", encoding="utf-8")
+    for command in (["preprocess"], ["postprocess", "--train", path]):
+        result = run(*command, path)
+        assert (result.exit_code, result.output.count("\n")) == (1, 1)
+        assert "broken.amr:2" in result.output
+    result = run("preprocess", "--skip-invalid", path)
+    assert result.exit_code == 0, result.output
+    assert "broken.amr:2" in result.stderr
+    assert "# ::id y" in result.stdout
+    path.write_text("", encoding="utf-8")
+    assert run("preprocess", path).exit_code == 1
 
 
 # What is it? -------------------------------------------------------------------------------------

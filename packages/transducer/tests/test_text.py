@@ -25,6 +25,8 @@ TOKENS = {
     "Wait... what?! end.Next": "Wait ... what ? ! end . Next",
     "O'Neill's l’homme o'clock AT&T": "O'Neill 's l’homme o'clock AT&T",
     "books, etc.": "books , etc .",
+    "The U.S. closes at 5 p.m.": "The U.S. closes at 5 p.m .",
+    "24/7 since 10/05/01": "24 / 7 since 10 / 05 / 01",
     "apples, pears, etc., and U.S. laws": "apples , pears , etc. , and U.S. laws",
     "On 2012-11-18 '80s music": "On 2012-11-18 '80s music",
 }
@@ -109,6 +111,7 @@ SENTENCES = {
     '"Am I not?" the flower responded, sweetly.': 1,
     "A line\nthat goes on\n\nA new paragraph": 2,
     "See No. 5 and Fig. 3. They agree.": 2,
+    "It is in Fig. S2 and elsewhere, e.g. The Times, etc. Nobody reads it.": 2,
     "我爱你。你呢？好！": 3,
     "1. First item": 1,
 }

@@ -18,9 +18,11 @@ from transducer.errors import TransducerError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from transducer.amr import Options as AmrOptions
     from transducer.annotation import Annotator
     from transducer.config import DecodeConfig
     from transducer.parser import Transducer
+    from transducer.steps import Process
 
 FORMATS = ("amr", "sdp", "ucca", "mrp", "arborescence", "relations")
 _NATIVE = {"amr": "amr", "dm": "sdp", "pas": "sdp", "psd": "sdp", "ucca": "ucca"}
@@ -216,6 +218,7 @@ def evaluate(
 def annotate(input_: str, output: str, annotator: str, framework: str | None) -> None:
     """Add part of speech, lemma, entities and dependencies to the tokens of a treebank file."""
     import graphconv
+    from transducer import amr
     from transducer.annotation import annotated_graphs, load_annotator
 
     loaded = load_annotator(annotator)
@@ -224,7 +227,8 @@ def annotate(input_: str, output: str, annotator: str, framework: str | None) ->
             "there is no annotator: install spaCy and a pipeline (docs/pipeline.md)"
         )
     graphs = cliutil.progress(graphconv.read(input_, framework=framework), "graphs")
-    graphconv.write(annotated_graphs(graphs, loaded), output)
+    cut = (amr.tokenize_graph(g) if g.framework == "amr" else g for g in graphs)
+    graphconv.write(annotated_graphs(cut, loaded), output)
 
 
 _tables = (
@@ -242,8 +246,9 @@ _tables = (
         "steps",
         multiple=True,
         type=click.Choice(["anonymize", "senses", "wiki", "polarity"]),
-        help="Only these steps; default: those of the model, else senses and wiki.",
+        help="Only these steps; default: those of the model, else all but anonymize.",
     ),
+    click.option("--skip-invalid", is_flag=True, help="Leave out graphs that cannot be read."),
     click.option("-o", "--output", default="-", metavar="OUT", help="Default: standard output."),
     click.argument("input_", metavar="IN", type=cliutil.existing()),
 )
@@ -261,42 +266,65 @@ def preprocess(
     input_: str,
     model: str | None,
     train_files: tuple[str, ...],
-    steps: tuple[str, ...],
-    output: str,
+    *,
+    skip_invalid: bool,
+    **rest: Any,
 ) -> None:
     """Write the AMR graphs that a model learns, and tell what each step changes.
 
     Without --model and --train the tables are learned from IN itself.
     """
-    import graphconv
     from transducer import amr
-    from transducer.steps import Effect, effects, learned_tables, only, read_graphs
+    from transducer.steps import learned_tables
 
-    tables, options, _ = learned_tables(model, train_files or (input_,))
-    options = only(options, steps)
-    graphs = read_graphs(input_)
-    rows: list[tuple[object, ...]] = [("step", *Effect._fields[1:])]
-    cliutil.note(cliutil.table([*rows, *effects(graphs, tables, options)]))
-    graphconv.write(amr.preprocess_graphs(graphs, tables, options), output, format="amr")
+    leave_out = (lambda _: None) if skip_invalid else None  # those of IN are told once, below
+    tables, options, _ = learned_tables(model, train_files or (input_,), leave_out)
+    _process(
+        input_,
+        options,
+        lambda graphs, on: amr.preprocess_graphs(graphs, tables, on),
+        skip_invalid=skip_invalid,
+        **rest,
+    )
 
 
 @main.command()
 @_with_tables
-def postprocess(
-    input_: str,
-    model: str | None,
-    train_files: tuple[str, ...],
-    steps: tuple[str, ...],
-    output: str,
-) -> None:
-    """Finish graphs as a model emits them: senses, entities, negations, links; complete them."""
-    import graphconv
+def postprocess(input_: str, model: str | None, train_files: tuple[str, ...], **rest: Any) -> None:
+    """Finish graphs as a model emits them, and tell what each step changes.
+
+    Senses, entities, negations and links are restored, and the graphs completed.
+    """
     from transducer import amr
-    from transducer.steps import learned_tables, only, read_graphs
+    from transducer.steps import learned_tables
 
     tables, options, linker = learned_tables(model, train_files)
-    finished = amr.postprocess_graphs(read_graphs(input_), tables, only(options, steps), linker)
-    graphconv.write(finished, output, format="amr")
+    _process(
+        input_,
+        options,
+        lambda graphs, on: amr.postprocess_graphs(graphs, tables, on, linker),
+        **rest,
+    )
+
+
+def _process(
+    input_: str,
+    options: AmrOptions,
+    process: Process,
+    *,
+    steps: tuple[str, ...],
+    skip_invalid: bool,
+    output: str,
+) -> None:
+    """Show the effect of each step on a file, and write what all of them make of it."""
+    import graphconv
+    from transducer.steps import Effect, effects, only, read_graphs
+
+    options = only(options, steps)
+    graphs = read_graphs(input_, (lambda e: cliutil.note(str(e))) if skip_invalid else None)
+    rows: list[tuple[object, ...]] = [("step", *Effect._fields[1:])]
+    cliutil.note(cliutil.table([*rows, *effects(graphs, options, process)]))
+    graphconv.write(process(graphs, options), output, format="amr")
 
 
 @main.command()

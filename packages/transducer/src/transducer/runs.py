@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -12,6 +11,7 @@ from typing import Any
 
 from graphconv.cliutil import note
 from transducer import checkpoint, sample
+from transducer.cache import cache_folder
 from transducer.config import Config, from_dict, override
 from transducer.curves import draw_curves
 from transducer.distributed import launched
@@ -78,7 +78,7 @@ def train(run: Run, *, resume: bool = False) -> float:
         seed=run.seed,
         device=run.device,
         resume=resume,
-        cache=cache_folder(),
+        cache=cache_folder("vectors"),
         on_progress=_Bar() if terminal else _quiet,
         on_epoch=_tell_epoch,
     )
@@ -106,17 +106,6 @@ def train(run: Run, *, resume: bool = False) -> float:
         )
         note(f"{run.folder}: {reached}, {state.seconds / 60:.1f} minutes of training")
     return state.best
-
-
-def cache_folder() -> Path:
-    """Return where frozen contextual vectors are kept."""
-    given = os.environ.get("ARBORA_CACHE")
-    base = (
-        Path(given)
-        if given
-        else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "arbora"
-    )
-    return base / "vectors"
 
 
 class _Bar:

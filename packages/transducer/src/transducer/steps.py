@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import NamedTuple
 
 import graphconv
 from graphconv.graph import Graph
+from graphconv.io import OnError
 from transducer import amr
 from transducer.errors import TransducerError
 
 STEPS = ("wiki", "polarity", "anonymize", "senses")
 """The steps in the order of preprocessing; postprocessing goes backwards."""
+
+Process = Callable[[Iterable[Graph], amr.Options], Iterable[Graph]]
+"""Pre- or postprocessing of graphs."""
 
 
 class Effect(NamedTuple):
@@ -29,14 +33,17 @@ class Effect(NamedTuple):
     """Different labels of nodes."""
 
 
-def read_graphs(path: str) -> list[Graph]:
+def read_graphs(path: str, on_error: OnError | None = None) -> list[Graph]:
     """Read the AMR graphs of a file with the tokens that the model sees."""
-    graphs = graphconv.read(path, framework="amr")
-    return [amr.tokenize_graph(graph) for graph in graphs if graph.framework == "amr"]
+    graphs = graphconv.read(path, on_error=on_error)
+    found = [amr.tokenize_graph(graph) for graph in graphs if graph.framework == "amr"]
+    if not found:
+        raise TransducerError(f"{path}: there is no AMR in it")
+    return found
 
 
 def learned_tables(
-    model: str | None, train: Sequence[str]
+    model: str | None, train: Sequence[str], on_error: OnError | None = None
 ) -> tuple[amr.Tables, amr.Options, amr.Spotlight | None]:
     """Return the tables and switches of a model, or tables learned from files."""
     if model is not None:
@@ -46,9 +53,9 @@ def learned_tables(
         if task.tables is None:
             raise TransducerError(f"{model} is a model for {task.name}, not for amr")
         return task.tables, task.options, task.linker
-    graphs = [graph for file in train for graph in read_graphs(file)]
-    if not graphs:
+    if not train:
         raise TransducerError("there is no AMR to learn from: give --model or --train")
+    graphs = [graph for file in train for graph in read_graphs(file, on_error)]
     return amr.Tables.learn(graphs), amr.Options(), None
 
 
@@ -61,15 +68,14 @@ def only(options: amr.Options, steps: Sequence[str]) -> amr.Options:
     return replace(options, **{name: name in steps for name in STEPS}) if steps else options
 
 
-def effects(graphs: Sequence[Graph], tables: amr.Tables, options: amr.Options) -> list[Effect]:
+def effects(graphs: Sequence[Graph], options: amr.Options, process: Process) -> list[Effect]:
     """Return what the graphs are before, what each step alone makes of them, and what all do."""
     on = [name for name in STEPS if getattr(options, name)]
     bare = amr.Options(**{f.name: False for f in fields(amr.Options)})
     rows = [_effect("before", graphs, graphs)]
     for name in on:
-        changed = amr.preprocess_graphs(graphs, tables, replace(bare, **{name: True}))
-        rows.append(_effect(name, graphs, changed))
-    rows.append(_effect("all", graphs, amr.preprocess_graphs(graphs, tables, options)))
+        rows.append(_effect(name, graphs, process(graphs, replace(bare, **{name: True}))))
+    rows.append(_effect("all", graphs, process(graphs, options)))
     return rows
 
 

@@ -16,6 +16,7 @@ from graphconv.graph import Attributes, Graph, Token
 from transducer import amr
 from transducer.amr.anonymize import placeholder
 from transducer.annotation import Annotator
+from transducer.cache import cache_folder
 from transducer.config import Config
 from transducer.data import Example
 from transducer.passages import join_passages, split_passage, split_tokens
@@ -167,7 +168,9 @@ def make_task(config: Config, graphs: Sequence[Graph]) -> Task:
 
 def make_linker(config: Config) -> amr.Spotlight | None:
     """Return the client of the configured entity linker, if there is one."""
-    return amr.Spotlight(config.amr.spotlight) if config.amr.spotlight else None
+    if not config.amr.spotlight:
+        return None
+    return amr.Spotlight(config.amr.spotlight, cache=cache_folder("spotlight"))
 
 
 def _frames(path: str) -> list[str]:

@@ -1,6 +1,6 @@
 """The AMR steps in order, before training and after decoding; each has its switch in Options.
 
-Before: wiki links and negations are removed, entities folded, senses removed.
+Before: wiki links are removed, entities folded, senses removed.
 After: senses restored, entities unfolded, negations and wiki links added, the graph completed.
 """
 
@@ -26,8 +26,8 @@ class Options:
     """Remove the senses that the table restores."""
     wiki: bool = True
     """Remove wiki links and look them up afterwards."""
-    polarity: bool = False
-    """Remove the negations that the rules restore, and let the rules add them."""
+    polarity: bool = True
+    """Add the negations that the rules find and the model left out."""
     tokenize: bool = True
     """Cut tokens that are only split at white space."""
 
@@ -73,10 +73,6 @@ def preprocess(graph: Graph, tables: Tables, options: Options) -> Graph:
     tokens, record = prepare_tokens(graph.tokens, tables, options)
     if options.wiki:
         graph = wiki.remove_wiki(graph)
-    if options.polarity:
-        graph = polarity.remove_polarity(
-            graph, record.tokens, tables.negation, lambda token: copy_lemma(token, tables)
-        )
     if options.anonymize:
         graph = anonymize.fold(graph, record.templates)
     if options.senses:

@@ -1,13 +1,14 @@
-"""Negation: rules read off the training data say which concept gets ``:polarity -``.
+"""Negation: rules read off the training data say which frame gets ``:polarity -``.
 
 A rule fires on a cue word ("not", "never") or prefix ("un-") and picks a concept that a word nearby
-stands for; which cues mean a negation, and at which distance its concept stands, are counts.
+stands for; which cues mean a negation, and at which distance its frame stands, are counts. The
+model learns negations as well; the rules add what it left out.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from graphconv.graph import Edge, Graph, Node, Token
@@ -21,6 +22,8 @@ _PREFIXES = ("un", "in", "im", "il", "ir", "non", "dis")
 _MIN_COUNT = 3
 _RELIABLE = 0.5
 _MEANINGFUL = 0.7
+# A rule counts as tried this many times more, and wrong: what was seen thrice may be chance.
+_PRIOR = 1
 
 Lemma = Callable[[Token], str]
 """What a token is called in the graph."""
@@ -41,17 +44,18 @@ def learn_polarity(
     for tokens, graph in pairs:
         negated = _negated(graph)
         firings = list(_firings(tokens, graph, lemma))
-        for rule, node_id in firings:
+        for _, rule, node_id in firings:
             tries[rule] += 1
             hits[rule] += node_id in negated
-        for cue in {_cue(rule) for rule, _ in firings}:
+        for cue in {_cue(rule) for _, rule, _ in firings}:
             cues[cue] += 1
             negations[cue] += bool(negated)
+    rates = {rule: hits[rule] / (count + _PRIOR) for rule, count in sorted(tries.items())}
     return {
-        rule: round(hits[rule] / count, 4)
-        for rule, count in sorted(tries.items())
-        if count >= _MIN_COUNT
-        and hits[rule] >= _RELIABLE * count
+        rule: round(rate, 4)
+        for rule, rate in rates.items()
+        if tries[rule] >= _MIN_COUNT
+        and rate >= _RELIABLE
         and negations[_cue(rule)] >= _MEANINGFUL * cues[_cue(rule)]
     }
 
@@ -63,44 +67,45 @@ def _cue(rule: str) -> str:
 def find_negated(
     tokens: Sequence[Token], graph: Graph, rules: Mapping[str, float], lemma: Lemma
 ) -> set[str]:
-    """Return the nodes that the rules negate: per cue the one with the best rule."""
-    best: dict[str, tuple[float, str]] = {}
-    for rule, node_id in _firings(tokens, graph, lemma):
-        cue = _cue(rule)
-        if rules.get(rule, 0.0) > best.get(cue, (0.0, ""))[0]:
-            best[cue] = (rules[rule], node_id)
-    return {node_id for _, node_id in best.values()}
+    """Return the nodes that the rules negate: per cue the one with the best rule.
 
-
-def remove_polarity(
-    graph: Graph, tokens: Sequence[Token], rules: Mapping[str, float], lemma: Lemma
-) -> Graph:
-    """Remove the negations that the rules add again."""
-    restored = find_negated(tokens, _without(graph, set(_negated(graph).values())), rules, lemma)
-    dropped = {target for source, target in _negated(graph).items() if source in restored}
-    return _without(graph, dropped)
+    A cue near a negation of the graph has done its work, and negates nothing more.
+    """
+    present = _negated(graph)
+    best: dict[int, tuple[float, str]] = {}
+    used: set[int] = set()
+    for place, rule, node_id in _firings(tokens, graph, lemma):
+        if node_id in present:
+            used.add(place)
+        if rules.get(rule, 0.0) > best.get(place, (0.0, ""))[0]:
+            best[place] = (rules[rule], node_id)
+    return {node_id for place, (_, node_id) in best.items() if place not in used}
 
 
 def restore_polarity(
     graph: Graph, tokens: Sequence[Token], rules: Mapping[str, float], lemma: Lemma
 ) -> Graph:
     """Add ``:polarity -`` where a rule says so and there is none."""
-    present = {edge.source for edge in graph.edges if edge.label == POLARITY}
     ids = fresh_constants(graph)
     nodes, edges = [], []
-    bare = _without(graph, set(_negated(graph).values()))
-    for node_id in sorted(find_negated(tokens, bare, rules, lemma) - present):
+    for node_id in sorted(find_negated(tokens, graph, rules, lemma)):
         nodes.append(Node(next(ids), NEGATIVE, constant=True))
         edges.append(Edge(node_id, nodes[-1].id, POLARITY))
     return replace(graph, nodes=graph.nodes + tuple(nodes), edges=graph.edges + tuple(edges))
 
 
-def _firings(tokens: Sequence[Token], graph: Graph, lemma: Lemma) -> Iterable[tuple[str, str]]:
-    """Yield (rule, node) for every word near which some word of the graph stands."""
+def _firings(tokens: Sequence[Token], graph: Graph, lemma: Lemma) -> Iterator[tuple[int, str, str]]:
+    """Yield (place of the cue, rule, node) for each concept that a word near a cue stands for.
+
+    By distance only frames: "not" beside a thing mostly negates what is said of it.
+    """
     by_stem: dict[str, str] = {}
+    frames: dict[str, str] = {}
     for node in graph.nodes:
         if not node.constant and node.label is not None:
-            by_stem.setdefault(stem(node.label), node.id)
+            bare = stem(node.label)
+            if by_stem.setdefault(bare, node.id) == node.id and bare != node.label:
+                frames[bare] = node.id
     lemmas = [lemma(token) for token in tokens]
     for position, token in enumerate(tokens):
         cue = token.form.lower()
@@ -111,26 +116,13 @@ def _firings(tokens: Sequence[Token], graph: Graph, lemma: Lemma) -> Iterable[tu
             if rest != cue and len(rest) > 2:
                 node_id = by_stem.get(lemma(Token(rest)))
                 if node_id is not None:
-                    yield f"{prefix}-", node_id
+                    yield position, f"{prefix}-", node_id
         for distance in _WINDOW:
             other = position + distance
-            if distance and 0 <= other < len(tokens) and lemmas[other] in by_stem:
-                yield f"{cue} {distance}", by_stem[lemmas[other]]
+            if distance and 0 <= other < len(tokens) and lemmas[other] in frames:
+                yield position, f"{cue} {distance}", frames[lemmas[other]]
 
 
-def _negated(graph: Graph) -> dict[str, str]:
-    """Return the negated nodes, each with its constant."""
-    constants = {node.id for node in graph.nodes if node.constant and node.label == NEGATIVE}
-    return {
-        edge.source: edge.target
-        for edge in graph.edges
-        if edge.label == POLARITY and edge.target in constants
-    }
-
-
-def _without(graph: Graph, dropped: set[str]) -> Graph:
-    return replace(
-        graph,
-        nodes=tuple(node for node in graph.nodes if node.id not in dropped),
-        edges=tuple(edge for edge in graph.edges if edge.target not in dropped),
-    )
+def _negated(graph: Graph) -> set[str]:
+    """Return the nodes that are negated, or asked about: ``:polarity`` has one value."""
+    return {edge.source for edge in graph.edges if edge.label == POLARITY}

@@ -9,11 +9,13 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
+import os
 import time
 import urllib.error
 import urllib.parse
 import urllib.request
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -105,7 +107,8 @@ def _read_json(path: Path) -> Any:
 
 
 def _write_json(path: Path, value: Any) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_suffix(".part")
-    partial.write_text(json.dumps(value), encoding="utf-8")
-    partial.replace(path)
+    with suppress(OSError):  # a full or read-only disk costs another question, no sentence
+        path.parent.mkdir(parents=True, exist_ok=True)
+        partial = path.with_suffix(f".{os.getpid()}")
+        partial.write_text(json.dumps(value), encoding="utf-8")
+        partial.replace(path)
