@@ -18,7 +18,9 @@ import sys
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from io import BufferedReader, StringIO
+from itertools import chain
 from pathlib import Path
 from typing import IO, Any, cast
 
@@ -50,8 +52,8 @@ def chunks(path: str) -> Iterator[bytes]:
 
 def lines(pieces: Iterable[bytes], filename: str, *, keep_bom: bool = False) -> Iterator[str]:
     r"""Decode to lines that keep their ends; only ``\n`` ends a line."""
-    for text in texts(pieces, filename, keep_bom=keep_bom):
-        yield from StringIO(text, newline="\n")
+    split = partial(StringIO, newline="\n")
+    return chain.from_iterable(map(split, texts(pieces, filename, keep_bom=keep_bom)))
 
 
 def texts(pieces: Iterable[bytes], filename: str, *, keep_bom: bool = False) -> Iterator[str]:

@@ -82,16 +82,16 @@ def blocks(lines: Iterable[str], filename: str) -> Iterator[Block]:
     pending: Block | None = None
     current: list[str] = []
     start, context, complete = 1, "", False
-    for lineno, line in enumerate(lines, start=1):
+    for line in lines:
         current.append(line)
-        if line[0].isdecimal():
+        if line[0] in "123456789":  # most lines
             complete = True
         elif not line.strip():
             if complete:
                 if pending:
                     yield pending
                 pending = Block("".join(current), filename, start, start == 1, context)
-                current, complete, start = [], False, lineno + 1
+                current, complete, start = [], False, start + len(current)
         elif _IS_HEADER.match(line):
             context = "sdp2015" if "2015" in line else context
         elif line[0] != "#" or _IS_ID.match(line):

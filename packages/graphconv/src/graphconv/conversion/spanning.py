@@ -115,7 +115,7 @@ def preorder(
 
     Without *parent*, children hang below the first row of their node.
     """
-    rows: list[Row] = []
+    rows: list[tuple[str, int, int, str, tuple[int, ...]]] = []
     edges: list[int] = []
     first = [0] * len(labels)
     stack = [(root, ROOT_RELATION, NO_EDGE)]
@@ -128,12 +128,12 @@ def preorder(
         is_primary = not index if parent is None else parent[node] == edge
         if not index:
             index = first[node] = number
-        rows.append(_row((labels[node], index, heads.pop(), relation, anchors[node])))
+        rows.append((labels[node], index, heads.pop(), relation, anchors[node]))
         edges.append(edge)
         if is_primary and children[node]:
             stack += reversed(children[node])
             heads += [number] * len(children[node])
-    return Preorder(tuple(rows), first, edges)
+    return Preorder(tuple(map(_row, rows)), first, edges)
 
 
 def _descend(start: int, levels: list[list[int]], depth: int, arcs: Arcs) -> int:
