@@ -127,7 +127,11 @@ def pin(session: nox.Session) -> None:
     """Write constraints.txt anew from what a clean environment resolves to."""
     groups = nox.project.dependency_groups(GROUPS, "test", "lint", "typecheck", "build", "oracle")
     session.install("--quiet", "torch==2.13.0", *groups)
-    editable = ("packages/graphconv[all]", *PACKAGES[1:])
+    editable = (
+        "packages/graphconv[all]",
+        "packages/evaltools",
+        "packages/transducer[minilm,spacy]",
+    )
     session.install("--quiet", *(f"--editable={package}" for package in editable))
     frozen = session.run("python", "-m", "pip", "freeze", "--exclude-editable", silent=True)
     # A local version such as 2.13.0+cpu names one wheel; the public one accepts all of them.

@@ -170,6 +170,11 @@ def predicted(*edges: Edge, **fields: object) -> Graph:
     return Graph("7", "dm", tokens, nodes, edges, **fields)  # type: ignore[arg-type]
 
 
+def framed(frame: object, **fields: object) -> Graph:
+    tokens = (Token("It", features=(("frame", frame),)),)
+    return Graph("7", "dm", tokens, **fields)  # type: ignore[arg-type]
+
+
 def test_a_graph_that_was_never_a_file_is_written() -> None:
     text = sdp.format(predicted(Edge("a", "b", "ARG1"), tops=("a",)))
     assert text == "#7\n1\tIt\t_\t_\t-\t-\t_\tARG1\n2\trains\train\tVBZ\t+\t+\t_\t_\n\n"
@@ -194,6 +199,8 @@ def test_a_node_without_edges_stays_a_node() -> None:
         (Graph("7", "dm", (), (Node("a", None, (0,)),)), "a token that does not exist"),
         (Graph("7", "dm", (Token("a"),), (Node("a"),)), "not one token of its own"),
         (Graph("7", "ucca"), "a graph of ucca"),
+        (framed(5), "a frame that is not text"),
+        (framed("", extras=(("format", "sdp2014"),)), "an SDP 2014 frame"),
     ],
 )
 def test_what_sdp_cannot_say_is_refused(graph: Graph, message: str) -> None:

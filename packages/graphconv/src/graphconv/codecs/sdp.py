@@ -328,10 +328,13 @@ def _format(graph: Graph, version: str) -> str:
         _written(tags),
         _signs(count, tops),
         _signs(count, preds),
-        *([] if version == "sdp2014" and not any(frames) else [_written(frames)]),
+        *([] if version == "sdp2014" and frames.count(None) == count else [_written(frames)]),
         *([arguments] if preds else []),
     ]
-    lines = [*map("\t".join, zip(*columns, strict=True))]
+    try:
+        lines = [*map("\t".join, zip(*columns, strict=True))]
+    except TypeError as error:
+        raise _unwritable(graph, "a frame that is not text cannot be written as SDP") from error
     body = "\n".join(lines)
     tabs = count * (len(preds) + (5 if version == "sdp2014" else 6))
     if body.count("\t") != tabs or body.count("\n") >= max(count, 1) or "\n" in graph.id:
