@@ -33,6 +33,10 @@ TOKEN_MARKS = frozenset({"type", "paragraph", "paragraph_position", "pos_name", 
 NODE_MARKS = frozenset({"type", "order", "terminal", "children"})
 EDGE_MARKS = frozenset({"type", "categories", "children"})
 
+# What the features of most tokens consist of.
+_PLAIN_GROUPS = frozenset({"", "extra"})
+_PLAIN_MARKS = frozenset({"type", "pos_name"})
+_NEWLINE = "\n"  # Python 3.11 has no backslash inside of an f-string
 _STYLES = ("categories", "terminal_categories")
 _XML_NAMESPACE = "{http://www.w3.org/XML/1998/namespace}"
 _ESCAPES = str.maketrans(
@@ -207,15 +211,32 @@ def _write_tokens(graph: Graph, kinds: dict[str, str]) -> tuple[list[str], list[
         here = marks.get("paragraph", "1")
         place = place + 1 if here == paragraph else 1
         paragraph = here or ""
-        given = marks.get("paragraph_position", str(place))
-        place = int(given) if given and given.isdecimal() else place
-        attributes = groups.setdefault("attributes", {})
-        attributes.update(paragraph=here, paragraph_position=given, text=token.form)
+        given = str(place)
+        if "paragraph_position" in marks:
+            given = marks["paragraph_position"]
+            place = int(given) if given and given.isdecimal() else place
         token_id = groups["node"].get("ID") if "node" in groups else None
         ids.append(token_id or f"0.{number}")
         kind = marks.get("type", kinds.get(ids[-1], "Word"))
+        if _PLAIN_GROUPS.issuperset(groups) and _PLAIN_MARKS.issuperset(marks):
+            texts.append(_write_plain_token(ids[-1], kind, given, token.form, groups.get("extra")))
+            continue
+        attributes = groups.setdefault("attributes", {})
+        attributes.update(paragraph=here, paragraph_position=given, text=token.form)
         texts.append(_write_node(ids[-1], kind, groups, []))
     return ids, texts
+
+
+def _write_plain_token(
+    token_id: str, kind: str, place: str, form: str, extra: dict[str, Any] | None
+) -> str:
+    """Write a terminal of the only paragraph, as nearly all are."""
+    return (
+        f'    <node ID="{token_id}" type="{_quote(kind)}">\n'
+        f'      <attributes paragraph="1" paragraph_position="{place}" text="{_quote(form)}" />\n'
+        f"{f'      <extra{_write_pairs(extra)} />{_NEWLINE}' if extra else ''}"
+        "    </node>\n"
+    )
 
 
 def _write_units(
