@@ -459,6 +459,12 @@ def test_negation_of_each_cue_and_of_frames_only() -> None:
     assert negated("unhappy", ("h", "happy"), rules=rules) == ["h"]
 
 
+def test_questions_are_no_negations() -> None:
+    graph = parse("""# ::snt did he sleep ?
+(s / sleep-01 :polarity (a / amr-unknown) :ARG0 (h / he))""")
+    assert learn_polarity([(graph.tokens, graph)] * 5, lambda token: token.form) == {}
+
+
 def test_a_cue_near_a_negation_adds_none() -> None:
     graph = parse("""# ::snt I do not want to eat .
 (w / want-01 :ARG1 (e / eat-01 :polarity -))""")

@@ -69,9 +69,9 @@ def find_negated(
 ) -> set[str]:
     """Return the nodes that the rules negate: per cue the one with the best rule.
 
-    A cue near a negation of the graph has done its work, and negates nothing more.
+    A cue near a polarity of the graph has done its work, and negates nothing more.
     """
-    present = _negated(graph)
+    present = {edge.source for edge in graph.edges if edge.label == POLARITY}
     best: dict[int, tuple[float, str]] = {}
     used: set[int] = set()
     for place, rule, node_id in _firings(tokens, graph, lemma):
@@ -124,5 +124,6 @@ def _firings(tokens: Sequence[Token], graph: Graph, lemma: Lemma) -> Iterator[tu
 
 
 def _negated(graph: Graph) -> set[str]:
-    """Return the nodes that are negated, or asked about: ``:polarity`` has one value."""
-    return {edge.source for edge in graph.edges if edge.label == POLARITY}
+    """Return the nodes that are negated; what is asked about (``amr-unknown``) is not."""
+    constants = {node.id for node in graph.nodes if node.constant and node.label == NEGATIVE}
+    return {e.source for e in graph.edges if e.label == POLARITY and e.target in constants}
