@@ -41,9 +41,9 @@ def decoded(small: Any, examples: list[Example], **options: Any) -> Any:
     return decode(small.model, batch, items, small.rules, **options)
 
 
-@pytest.mark.parametrize("beam", [1, 4])
-def test_decoding_scores_are_teacher_forced_scores(small: Any, beam: int) -> None:
-    found = decoded(small, small.examples, beam=beam)
+@pytest.mark.parametrize(("beam", "end_at"), [(1, 0.0), (1, 0.4), (4, 0.0), (4, 0.4)])
+def test_decoding_scores_are_teacher_forced_scores(small: Any, beam: int, end_at: float) -> None:
+    found = decoded(small, small.examples, beam=beam, end_at=end_at)
     again = [
         replace(e, rows=hypotheses[0].rows)
         for e, hypotheses in zip(small.examples, found, strict=True)
@@ -165,7 +165,11 @@ def test_random_models_give_valid_graphs(make_small: Callable[..., Any]) -> None
             small.shake(seed, scale=(0.3, 1.0, 3.0)[seed % 3])
             example = small.examples[seed % len(small.examples)]
             [hypotheses] = decoded(
-                small, [example], beam=1 + 2 * (seed % 2), unique_core_roles=seed % 5 == 0
+                small,
+                [example],
+                beam=1 + 2 * (seed % 2),
+                unique_core_roles=seed % 5 == 0,
+                end_at=0.5 * (seed % 3),
             )
             rows = hypotheses[0].rows
             Arborescence(example.id, name, example.tokens, rows).validate()
@@ -184,6 +188,18 @@ def _graph(small: Any, example: Example, rows: tuple[Row, ...]) -> Any:
     document = small.task.document(example.id, example.tokens)
     sentence = Sentence(example.id, example, example.tokens, document.sentences[0].record)
     return small.task.graph(Document(example.id, (sentence,)), [rows])
+
+
+def test_an_improbable_end_is_postponed(make_small: Callable[..., Any]) -> None:
+    small = make_small("amr", size=4)
+    with torch.no_grad():  # an end that is likely, but not certain
+        small.model.ffn_vocab.bias[EOS] += 5
+    rows = [
+        [len(h[0].rows) for h in decoded(small, small.examples, end_at=end_at)]
+        for end_at in (0.0, 0.5, 1.0)
+    ]
+    assert all(a <= b <= c for a, b, c in zip(*rows, strict=True))
+    assert sum(rows[0]) < sum(rows[2])
 
 
 def test_unseen_words_are_copied(make_small: Callable[..., Any]) -> None:

@@ -46,6 +46,12 @@ _batch = click.option(
 _core = click.option(
     "--unique-core-roles", is_flag=True, help="Forbid a repeated ARG0..ARGn below a node."
 )
+_end_at = click.option(
+    "--end-at",
+    type=click.FloatRange(0, 1),
+    metavar="P",
+    help="Probability that the end of a graph needs; higher gives larger graphs.",
+)
 _int8 = click.option("--int8", is_flag=True, help="Use 8-bit weights: faster on a CPU.")
 
 _bits = click.Choice(["4", "8", "16"])
@@ -147,6 +153,7 @@ def train(  # noqa: PLR0917 - one parameter per option
 @_beam
 @_batch
 @_core
+@_end_at
 @_int8
 @_annotator
 @_device
@@ -184,6 +191,7 @@ def parse(
 @_beam
 @_batch
 @_core
+@_end_at
 @_int8
 @_annotator
 @_device
@@ -447,8 +455,8 @@ def _load(model: str | None, task: str | None, device: str) -> Transducer:
 
 
 def _settings(parser: Transducer, options: dict[str, Any]) -> DecodeConfig:
-    names = ("beam", "batch_tokens", "unique_core_roles", "nbest", "int8")
-    given = {name: options[name] for name in names if options.get(name)}
+    names = ("beam", "batch_tokens", "unique_core_roles", "end_at", "nbest", "int8")
+    given = {name: options[name] for name in names if options.get(name) not in (None, False)}
     return replace(parser.task.config.decode, **given)
 
 

@@ -58,6 +58,7 @@ def decode(
     beam: int = 1,
     nbest: int = 1,
     unique_core_roles: bool = False,
+    end_at: float = 0.0,
     details: bool = False,
     on_row: Callable[[int, Row], None] | None = None,
 ) -> list[list[Decoded]]:
@@ -65,7 +66,7 @@ def decode(
 
     *on_row* is told of each row as greedy search decides it; *details* adds scores and alignments.
     """
-    search = _Search(model, rules, unique_core_roles=unique_core_roles)
+    search = _Search(model, rules, unique_core_roles=unique_core_roles, end_at=end_at)
     start = search.start(batch, items, beam)
     if beam == 1:
         found = search.greedy(start, [item.offer_labels for item in items], on_row)
@@ -96,8 +97,11 @@ class Path:
 class _Search:
     """The steps that greedy and beam search share."""
 
-    def __init__(self, model: TransducerModel, rules: Rules, *, unique_core_roles: bool) -> None:
+    def __init__(
+        self, model: TransducerModel, rules: Rules, *, unique_core_roles: bool, end_at: float
+    ) -> None:
         self.model = model
+        self.end_at = end_at
         self.rules = rules
         self.constraints = Constraints(rules, unique_core_roles=unique_core_roles)
         self.labels = len(rules.labels)
@@ -236,8 +240,19 @@ class _Search:
         p[:, labels:].masked_fill_(~torch.cat([possible.words, possible.copies], 1), _IMPOSSIBLE)
         p[possible.ended] = _IMPOSSIBLE
         p[:, EOS] = torch.where(possible.ended, end, p[:, EOS])
+        if self.end_at:
+            self._postpone_end(p)
         top, outcome = p.max(1, keepdim=True) if best == 1 else p.topk(min(best, p.shape[1]))
         return top.clamp_min(TINY).log().masked_fill(top < 0, NEVER), outcome
+
+    def _postpone_end(self, p: Tensor) -> None:
+        """Forbid an end that is less probable than ``end_at`` where the graph can go on.
+
+        The end competes with each single node, though the question is whether any node follows.
+        """
+        end = p[:, EOS].clone()
+        p[:, EOS] = _IMPOSSIBLE
+        p[:, EOS] = torch.where((end < self.end_at) & (p.amax(1) > 0), _IMPOSSIBLE, end)
 
     # Taking a step -------------------------------------------------------------------------------
 

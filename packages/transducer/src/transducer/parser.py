@@ -140,6 +140,7 @@ class Transducer:
             beam=settings.beam,
             nbest=settings.nbest,
             unique_core_roles=settings.unique_core_roles,
+            end_at=settings.end_at,
             details=details,
             **more,
         )
