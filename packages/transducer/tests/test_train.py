@@ -20,6 +20,7 @@ from evaltools import sdp
 from transducer import Transducer, checkpoint, runs
 from transducer.cli import main
 from transducer.config import Config, ModelConfig, TrainConfig
+from transducer.data import batches
 from transducer.errors import ModelError, TrainingError
 from transducer.train import Epoch, Progress, Trainer
 
@@ -150,6 +151,33 @@ def test_a_finished_run_has_nothing_to_resume(ten: Ten, tmp_path: Path) -> None:
     assert_equal_weights(before.weights, after.weights)
     longer = Run(tiny(epochs=2), file, tmp_path / "model", dev=False, resume=True)
     assert len(longer.curve) == 4
+
+
+def test_training_can_start_from_another_model(ten: Ten, tmp_path: Path) -> None:
+    file = ten("dm")
+    folder = tmp_path / "first"
+    first = Run(tiny(epochs=2), file, folder, dev=False)
+    more = tiny(epochs=1, start_from=str(folder), learning_rate=1e-9)
+    second = Run(more, file, tmp_path / "second", dev=False)
+    assert second.trainer.vocabularies == first.trainer.vocabularies
+    for name, weight in second.weights.items():
+        assert torch.allclose(weight, first.weights[name], atol=1e-6), name
+    wider = replace(more, model=replace(more.model, decoder_size=18))
+    with pytest.raises(TrainingError, match="has other sizes"):
+        Run(wider, file, tmp_path / "third", dev=False)
+    tuned = tiny(contextual_from=str(folder))
+    with pytest.raises(TrainingError, match="must both tune"):
+        Run(tuned, file, tmp_path / "fourth", dev=False)
+
+
+def test_batches_are_bounded_by_tokens(ten: Ten, tmp_path: Path) -> None:
+    trainer = Run(tiny(epochs=1), ten("dm"), tmp_path / "model", dev=False).trainer
+    items = trainer.data.items
+    longest = max(len(item.forms) for item in items)
+    groups = list(batches(items, 4, tokens=longest, seed=1))
+    assert sorted(i for group in groups for i in group) == list(range(len(items)))
+    assert all(sum(len(items[i].forms) for i in group) <= longest for group in groups)
+    assert 1 < max(len(group) for group in groups) <= 4
 
 
 def test_accumulation_is_a_larger_batch(ten: Ten, tmp_path: Path) -> None:

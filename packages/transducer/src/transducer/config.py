@@ -118,6 +118,9 @@ class TrainConfig:
     """Learning rate of a tuned contextual encoder."""
     contextual_from: str = ""
     """A model directory whose tuned contextual encoder this one starts from."""
+    start_from: str = ""
+    """A model directory of the same task and sizes whose weights and vocabularies this one starts
+    from, to go on with other data."""
     warmup: int = 0
     """Updates over which the learning rates rise linearly."""
     schedule: str = "constant"

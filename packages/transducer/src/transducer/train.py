@@ -140,6 +140,8 @@ class Trainer:
             load_vectors(self.model, self.vocabularies, Path(self.config.model.word_vectors))
         if saved is None and self.config.train.contextual_from:
             self._continue_contextual(self.config.train.contextual_from)
+        if saved is None and self.config.train.start_from:
+            self._continue_model(self.config.train.start_from)
         if self.main and saved is None:
             checkpoint.save_setup(folder, self.task, self.vocabularies)
         self._warm_features()
@@ -174,6 +176,8 @@ class Trainer:
         return prepared
 
     def _build_vocabularies(self, graphs: Sequence[Graph]) -> Vocabularies:
+        if self.config.train.start_from:
+            return checkpoint.load_setup(Path(self.config.train.start_from))[1]
         examples = list(self.task.examples(graphs))
         m = self.config.model
         return build_vocabularies(examples, words=m.word_vocabulary, nodes=m.node_vocabulary)
@@ -206,6 +210,16 @@ class Trainer:
                 f"train.contextual_from: this model and {folder} must both tune their encoder"
             )
         own.load_state_dict(other.state_dict())
+
+    def _continue_model(self, folder: str) -> None:
+        """Start from all weights of another model, which has the same vocabularies."""
+        other = checkpoint.load(folder, torch.device("cpu")).model
+        try:
+            self.model.load_state_dict(other.state_dict())
+        except RuntimeError as error:
+            raise TrainingError(
+                f"train.start_from: the model in {folder} has other sizes or switches"
+            ) from error
 
     def _groups(self) -> list[dict[str, Any]]:
         contextual = self.model.encoder_embedding.contextual
