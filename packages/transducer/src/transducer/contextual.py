@@ -162,22 +162,26 @@ class ContextualEncoder(nn.Module):
 
     def forward(self, batch: Batch) -> Tensor:
         """Return one vector per word: (B, S, D)."""
-        weights = None if self.mix is None else self.mix.softmax(0)
         if self.model is None:
             assert batch.contextual is not None
-            vectors = _mixed(batch.contextual.float(), weights)  # (B, S, D)
-        else:
-            assert batch.subwords is not None
-            layers = run(self.model, batch.subwords, last=self.mix is None)
-            # Mixed before pooled: both are sums, and there are fewer vectors to pool.
-            mixed = _mixed(layers, weights).unsqueeze(2)
-            vectors = pool(mixed, batch.subwords.words, *batch.words.shape).squeeze(2)
-        return vectors if self.scale is None else self.scale * vectors
+            return self._mix(batch.contextual.float())
+        if batch.contextual is not None:
+            return batch.contextual[:, :, 0].float()  # see RememberedFeatures
+        assert batch.subwords is not None
+        return self.encode(batch.subwords, *batch.words.shape)
 
+    def encode(self, subwords: Subwords, sentences: int, width: int) -> Tensor:
+        """Run a tuned encoder."""
+        layers = run(self.model, subwords, last=self.mix is None)
+        # Mixed before pooled: both are sums, and there are fewer vectors to pool.
+        mixed = self._mix(layers).unsqueeze(2)
+        return pool(mixed, subwords.words, sentences, width).squeeze(2)
 
-def _mixed(layers: Tensor, weights: Tensor | None) -> Tensor:
-    """Return the last layer, or the weighted sum of all: (..., L, D) -> (..., D)."""
-    return layers[..., -1, :] if weights is None else torch.einsum("l,...ld->...d", weights, layers)
+    def _mix(self, layers: Tensor) -> Tensor:
+        """Return the last layer, or the weighted sum of all: (..., L, D) -> (..., D)."""
+        if self.mix is None or self.scale is None:
+            return layers[..., -1, :]
+        return self.scale * torch.einsum("l,...ld->...d", self.mix.softmax(0), layers)
 
 
 def run(model: Any, subwords: Subwords, *, last: bool) -> Tensor:
@@ -233,6 +237,39 @@ class FrozenFeatures:
     def _key(self) -> str:
         digest = hashlib.sha256(f"{self.name} {self.last} {self.shape}".encode()).hexdigest()[:12]
         return f"{self.name.replace('/', '--')}-{digest}"
+
+
+class RememberedFeatures:
+    """Vectors of a tuned encoder that is tuned no further: mixed, and made once per sentence."""
+
+    def __init__(self, encoder: ContextualEncoder, name: str) -> None:
+        self.encoder = encoder.requires_grad_(False)
+        self.name = name
+        self._known: dict[tuple[str, ...], np.ndarray[Any, Any]] = {}
+
+    def __call__(self, sentences: Sequence[Sequence[str]]) -> list[np.ndarray[Any, Any]]:
+        """Return one (tokens, 1, size) array of half floats per sentence."""
+        keys = [tuple(words) for words in sentences]
+        missing = [i for i, key in enumerate(keys) if key not in self._known]
+        for batch in _by_length(missing, sentences):
+            for i, vectors in zip(batch, self._compute([keys[i] for i in batch]), strict=True):
+                self._known[keys[i]] = vectors
+        return [self._known[key] for key in keys]
+
+    def reload(self) -> None:
+        """Do nothing: every process remembers its own."""
+
+    def _compute(self, sentences: Sequence[Sequence[str]]) -> list[np.ndarray[Any, Any]]:
+        width = max(len(words) for words in sentences)
+        device = next(self.encoder.parameters()).device
+        subwords = Subwords(*(part.to(device) for part in cut(self.name, sentences, width)))
+        training = self.encoder.training
+        self.encoder.eval()
+        with torch.inference_mode():
+            vectors = self.encoder.encode(subwords, len(sentences), width)
+        self.encoder.train(training)
+        halves = vectors.half().cpu().numpy()
+        return [halves[i, : len(words), None] for i, words in enumerate(sentences)]
 
 
 class _Store:

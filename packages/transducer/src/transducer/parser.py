@@ -21,7 +21,7 @@ from graphconv.graph import Graph, Token
 from transducer import checkpoint
 from transducer.config import Config, DecodeConfig
 from transducer.constraints import Rules, make_rules
-from transducer.contextual import FrozenFeatures, cut
+from transducer.contextual import FrozenFeatures, RememberedFeatures, cut
 from transducer.data import Batch, Item, collate, number
 from transducer.decode import Decoded, decode
 from transducer.distributed import ALONE, Group, join
@@ -64,7 +64,7 @@ class Transducer:
         self.model = model
         self.score = score
         self.group = group
-        self.features = make_features(task.config, None)
+        self.features: FrozenFeatures | RememberedFeatures | None = make_features(task.config, None)
         self._rules: Rules | None = None
         self._rounded: TransducerModel | None = None
 
@@ -179,13 +179,13 @@ def make_batch(
     items: Sequence[Item],
     vocabularies: Vocabularies,
     config: Config,
-    features: FrozenFeatures | None,
+    features: FrozenFeatures | RememberedFeatures | None,
 ) -> Batch:
     """Collate items with whatever the contextual encoder needs."""
     forms = [item.forms for item in items]
     vectors = features(forms) if features is not None else None
     subwords = None
-    if config.model.contextual and config.model.contextual_tuned:
+    if config.model.contextual_tuned and vectors is None:
         subwords = cut(config.model.contextual, forms, max(len(f) for f in forms))
     return collate(items, vocabularies, contextual=vectors, subwords=subwords)
 

@@ -30,6 +30,7 @@ from graphconv.graph import Graph
 from transducer import checkpoint
 from transducer.annotation import load_annotator
 from transducer.config import Config
+from transducer.contextual import FrozenFeatures, RememberedFeatures
 from transducer.data import Batch, Item, batches, build_vocabularies, number
 from transducer.distributed import Group, lost_processes
 from transducer.errors import TrainingError
@@ -134,7 +135,6 @@ class Trainer:
             self.task = make_task(config, graphs)
             self.vocabularies = self._build_vocabularies(graphs)
         self.data = self._data(graphs, train, dev)
-        self.features = make_features(self.config, cache)
         self.model = TransducerModel(self.config.model, self.vocabularies)
         if saved is None and self.config.model.word_vectors:
             load_vectors(self.model, self.vocabularies, Path(self.config.model.word_vectors))
@@ -144,6 +144,7 @@ class Trainer:
             self._continue_model(self.config.train.start_from)
         if self.main and saved is None:
             checkpoint.save_setup(folder, self.task, self.vocabularies)
+        self.features = self._make_features(cache)
         self._warm_features()
         self.optimizer = torch.optim.Adam(
             self._groups(), lr=self.config.train.learning_rate, fused=True
@@ -189,9 +190,16 @@ class Trainer:
         documents = list(gold_documents(self.task, gold, annotator))
         return Data(items, documents, gold, {file: file_hash(file) for file in (*train, *dev)})
 
+    def _make_features(self, cache: Path | None) -> FrozenFeatures | RememberedFeatures | None:
+        contextual = self.model.encoder_embedding.contextual
+        fixed = self.config.model.contextual_tuned and self.config.train.contextual_rate == 0
+        if contextual is not None and fixed:
+            return RememberedFeatures(contextual, self.config.model.contextual)
+        return make_features(self.config, cache)
+
     def _warm_features(self) -> None:
         """Compute all frozen vectors once, before the first epoch."""
-        if self.features is None:
+        if not isinstance(self.features, FrozenFeatures):
             return
         if self.main:
             self.features([item.forms for item in self.data.items])
@@ -224,15 +232,15 @@ class Trainer:
     def _groups(self) -> list[dict[str, Any]]:
         contextual = self.model.encoder_embedding.contextual
         tuned = (
-            set()
-            if contextual is None or contextual.model is None
-            else set(contextual.model.parameters())
+            [] if contextual is None or contextual.model is None else contextual.model.parameters()
         )
-        rest = [p for p in self.model.parameters() if p not in tuned]
-        groups: list[dict[str, Any]] = [{"params": rest, "base": self.config.train.learning_rate}]
-        if tuned:
-            used = [p for p in contextual.model.parameters() if p.requires_grad]  # type: ignore[union-attr]
-            groups.append({"params": used, "base": self.config.train.contextual_rate})
+        slow = [weight for weight in tuned if weight.requires_grad]
+        chosen = {id(weight) for weight in slow}
+        fast = [w for w in self.model.parameters() if w.requires_grad and id(w) not in chosen]
+        settings = self.config.train
+        groups: list[dict[str, Any]] = [{"params": fast, "base": settings.learning_rate}]
+        if slow:
+            groups.append({"params": slow, "base": settings.contextual_rate})
         return groups
 
     def _restore(self, saved: dict[str, Any]) -> None:
