@@ -6,6 +6,7 @@ import gzip
 import json
 import shutil
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -227,6 +228,29 @@ def test_an_interrupted_parse_goes_on(
     parse(model, file, "-o", path, "--resume")
     assert _content(path) == _content(whole)
     assert sorted(p.name for p in tmp_path.iterdir()) == ["out", "whole"]
+
+
+def test_repeated_ids_survive_a_death_while_writing(
+    memorized: Memorized, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source, model = memorized("ucca")
+    graphs = [replace(graph, id="x") for graph in graphconv.read(source)][:5]
+    file = tmp_path / "same.mrp"
+    graphconv.write(graphs, file)
+    monkeypatch.setattr(bulk, "_EVERY", 2)
+    parse(model, file, "--to", "ucca", "-o", tmp_path / "whole")
+    names = ["x", "x-2", "x-3", "x-4", "x-5"]
+    assert set(_content(tmp_path / "whole")) == {f"{name}.xml" for name in names}
+    parse(model, file, "--to", "ucca", "-o", tmp_path / "out")
+    part = tmp_path / "out.part"
+    (tmp_path / "out").rename(part)
+    for name in ("x-4", "x-5"):
+        (part / f"{name}.xml").unlink()
+    (part / "x-3.xml").write_text("half of a fi", encoding="utf-8")
+    journal = {"documents": 2, "bytes": 0, "unfinished": ["x-3", "x-4"]}
+    (tmp_path / "out.part.json").write_text(json.dumps(journal), encoding="utf-8")
+    parse(model, file, "--to", "ucca", "-o", tmp_path / "out", "--resume")
+    assert _content(tmp_path / "out") == _content(tmp_path / "whole")
 
 
 def _content(path: Path) -> dict[str, bytes]:

@@ -10,11 +10,10 @@ import gzip
 import json
 import shutil
 import sys
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
-from itertools import islice
+from itertools import chain, count, islice
 from pathlib import Path
 from typing import IO, Any, Protocol
 
@@ -225,16 +224,21 @@ class _File:
 @dataclass(slots=True)
 class _Folder:
     folder: Path
-    names: Counter[str] = field(default_factory=Counter)
+    taken: set[str] = field(default_factory=set)
+    waiting: dict[str, str] = field(default_factory=dict)
 
     def write(self, name: str, text: str) -> None:
         safe = "".join(c if c.isalnum() or c in "-_." else "_" for c in name) or "_"
-        self.names[safe] += 1
-        if self.names[safe] > 1:  # a file may give the same id to several passages
-            safe = f"{safe}-{self.names[safe]}"
-        (self.folder / f"{safe}.xml").write_text(text, encoding="utf-8")
+        # A file may give the same id to several passages.
+        names = chain([safe], (f"{safe}-{number}" for number in count(2)))
+        own = next(name for name in names if name not in self.taken)
+        self.taken.add(own)
+        self.waiting[own] = text
 
     def position(self) -> int:
+        for name, text in self.waiting.items():
+            (self.folder / f"{name}.xml").write_text(text, encoding="utf-8")
+        self.waiting.clear()
         return 0
 
 
@@ -256,7 +260,7 @@ def write_parses(
 ) -> int:
     """Write all parses to *path*; *parse* gets the number of documents to skip."""
     with _sink(path, format_name, resume=resume) as (sink, done, save):
-        count = done
+        written = done
         text_of = formatter(format_name, first=not sink.position())
         stream = iter(parse(done))
         try:
@@ -264,13 +268,13 @@ def write_parses(
                 for parsed in group:
                     if parsed.graph is not None:
                         _write(sink, parsed.document.id, text_of, parsed.graph)
-                count += len(group)
-                save(count)
+                written += len(group)
+                save(written)
         except KeyboardInterrupt:
             if path != STDOUT:
-                note(f"stopped; {path}.part has {count:,} sentences, and --resume goes on")
+                note(f"stopped; {path}.part has {written:,} sentences, and --resume goes on")
             raise
-    return count
+    return written
 
 
 def _write(sink: Sink, name: str, text_of: Callable[[Graph], str], graph: Graph) -> None:
@@ -289,13 +293,10 @@ def _sink(
         yield sink, 0, lambda _: sink.position()
         return
     part, journal = Path(path + ".part"), Path(path + ".part.json")
-    done, size = _progress(journal) if resume else (0, 0)
+    done, size, unfinished = _progress(journal) if resume else (0, 0, [])
     if format_name == "ucca":
-        if not done and part.is_dir():
-            shutil.rmtree(part)
-        part.mkdir(parents=True, exist_ok=True)
-        sink = _Folder(part)
-        yield sink, done, lambda n: write_text(journal, json.dumps({"documents": n, "bytes": 0}))
+        with _folder(part, journal, done, unfinished) as (folder, save):
+            yield folder, done, save
         _rename(part, Path(path))
     else:
         with part.open("r+b" if done and part.exists() else "wb") as file:
@@ -313,12 +314,37 @@ def _sink(
     journal.unlink(missing_ok=True)
 
 
-def _progress(journal: Path) -> tuple[int, int]:
+@contextmanager
+def _folder(
+    part: Path, journal: Path, done: int, unfinished: Sequence[str]
+) -> Iterator[tuple[_Folder, Callable[[int], object]]]:
+    """Write files into a folder; what a dying process may have written is noted before."""
+    if not done and part.is_dir():
+        shutil.rmtree(part)
+    part.mkdir(parents=True, exist_ok=True)
+    for name in unfinished:
+        (part / f"{name}.xml").unlink(missing_ok=True)
+    sink = _Folder(part, {file.stem for file in part.iterdir()})
+    saved = done
+
+    def save(documents: int) -> None:
+        nonlocal saved
+        note_of = {"documents": saved, "bytes": 0, "unfinished": list(sink.waiting)}
+        write_text(journal, json.dumps(note_of))
+        sink.position()
+        saved = documents
+        write_text(journal, json.dumps({"documents": saved, "bytes": 0}))
+
+    yield sink, save
+
+
+def _progress(journal: Path) -> tuple[int, int, list[str]]:
+    """Return how many documents are done, their bytes, and the files that may be unfinished."""
     try:
         known = json.loads(journal.read_text(encoding="utf-8"))
-        return int(known["documents"]), int(known["bytes"])
+        return int(known["documents"]), int(known["bytes"]), list(known.get("unfinished", ()))
     except FileNotFoundError:
-        return 0, 0
+        return 0, 0, []
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise TransducerError(f"{journal} is damaged: {error}; parse without --resume") from error
 
