@@ -36,7 +36,11 @@ from transducer.parser import Transducer
 from transducer.report import evaluate_file
 from transducer.runs import RUN
 
-_PATHS = {"model": ("word_vectors",), "train": ("contextual_from", "start_from"), "amr": ("frames",)}
+_PATHS = {
+    "model": ("word_vectors",),
+    "train": ("contextual_from", "start_from"),
+    "amr": ("frames",),
+}
 """Settings that name a file of the machine that trained; only its name is kept."""
 
 
