@@ -54,8 +54,8 @@ def overview(cards: list[Card]) -> list[tuple[object, ...]]:
 
 
 def _score(card: Card) -> list[str]:
-    """Return the score of each file, by the first of the beam sizes."""
-    first = card.scores[0].beam if card.scores else 1
+    """Return the score of each file, by the last of the beam sizes."""
+    last = card.scores[-1].beam if card.scores else 1
     return [
-        f"{score.f1:.1f} ({Path(score.gold).stem})" for score in card.scores if score.beam == first
+        f"{score.f1:.1f} ({Path(score.gold).stem})" for score in card.scores if score.beam == last
     ]
