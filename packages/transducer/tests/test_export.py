@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -227,8 +226,8 @@ def test_the_command_exports_scores_and_writes_a_card(
     ]
     assert card.training.sentences == 10
     assert list(card.training.files) == [file.name]
-    nearest = r"transducer train --task dm --recipe \S+ --train ten\.sdp --dev ten\.sdp --set "
-    assert re.match(nearest, card.training.command)
+    nearest = "transducer train --task dm --recipe paper-dm --train ten.sdp --dev ten.sdp --set "
+    assert card.training.command.startswith(nearest)
     assert "--set model.decoder_size=96" in card.training.command
     assert card.weights.size == cards.model_size(out)
     assert str(tmp_path) not in (out / "README.md").read_text() + (out / "card.json").read_text()

@@ -256,9 +256,6 @@ class RememberedFeatures:
                 self._known[keys[i]] = vectors
         return [self._known[key] for key in keys]
 
-    def reload(self) -> None:
-        """Do nothing: every process remembers its own."""
-
     def _compute(self, sentences: Sequence[Sequence[str]]) -> list[np.ndarray[Any, Any]]:
         width = max(len(words) for words in sentences)
         device = next(self.encoder.parameters()).device
