@@ -52,12 +52,22 @@ class Wishes:
     resume: bool = False
 
 
-def parse_file(parser: Transducer, path: str, output: str, wishes: Wishes) -> None:
-    """Parse a file as the command line asks; the first process of a group alone writes."""
+def parse_file(parser: Transducer, path: str, output: str, wishes: Wishes) -> int:
+    """Parse a file as the command line asks; the first process of a group alone writes.
+
+    Return how many of its sentences are missing in the output; each of them was told.
+    """
     if path == STDOUT and parser.group.size > 1:
         raise TransducerError("several processes cannot share standard input: name a file")
     _check_output(parser.task.name, output, wishes.to)
-    tell = note if parser.group.main else _say_nothing
+    problems = 0
+
+    def tell(problem: str) -> None:
+        nonlocal problems
+        problems += 1
+        if parser.group.main:
+            note(problem)
+
     documents = read_documents(
         parser.task, path, wishes.kind, wishes.annotator, lambda error: tell(str(error))
     )
@@ -66,7 +76,7 @@ def parse_file(parser: Transducer, path: str, output: str, wishes: Wishes) -> No
             with text_output(output) as file:
                 for document in documents:
                     tell_relations(parser, document, file)
-        return
+        return problems
     as_json = wishes.scores or wishes.settings.nbest > 1
     details = as_json or wishes.alignments is not None
 
@@ -81,7 +91,7 @@ def parse_file(parser: Transducer, path: str, output: str, wishes: Wishes) -> No
     if not parser.group.main:
         for _ in parse(0):
             pass
-        return
+        return problems
     with ExitStack() as stack:
         run: Callable[[int], Iterator[Parse]] = parse
         if wishes.alignments is not None:
@@ -92,6 +102,7 @@ def parse_file(parser: Transducer, path: str, output: str, wishes: Wishes) -> No
                 file.write(json.dumps(_details(parsed), ensure_ascii=False) + "\n")
         else:
             write_parses(run, output, wishes.to, resume=wishes.resume)
+    return problems
 
 
 def _check_output(task: str, output: str, to: str) -> None:
@@ -102,10 +113,6 @@ def _check_output(task: str, output: str, to: str) -> None:
         raise TransducerError(f"{output} is a folder, where a file is to be written")
     if output != STDOUT and to == "ucca" and Path(output).is_file():
         raise TransducerError(f"{output} is a file, where a folder is to be written")
-
-
-def _say_nothing(_: str) -> None:
-    """Leave the telling to the first process."""
 
 
 def _aligning(

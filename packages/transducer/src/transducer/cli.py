@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -175,7 +176,8 @@ def parse(
             annotator=_annotator_of(parser, options),
             **{name: options[name] for name in ("scores", "alignments", "incremental", "resume")},
         )
-        parse_file(parser, input_, output, wishes)
+        if parse_file(parser, input_, output, wishes):
+            sys.exit(1)
 
 
 @main.command()
