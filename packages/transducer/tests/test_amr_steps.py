@@ -23,6 +23,7 @@ from transducer.amr import (
     Spotlight,
     Tables,
     copy_constant,
+    copy_joined,
     copy_lemma,
     postprocess,
     postprocess_graphs,
@@ -43,11 +44,13 @@ from transducer.amr.anonymize import (
 )
 from transducer.amr.lexicon import learn_lexicon, lemmatize
 from transducer.amr.numbers import parse_number, parse_ordinal
+from transducer.amr.pipeline import without_tags
 from transducer.amr.polarity import learn_polarity, restore_polarity
 from transducer.amr.senses import count_concepts, learn_senses, remove_senses, restore_senses
 from transducer.amr.wiki import learn_wiki, remove_wiki, restore_wiki
 from transducer.config import AmrConfig, Config
 from transducer.tasks import make_linker
+from transducer.text import tokenize
 
 CORPORA = Path(os.environ.get("ARBORA_CORPORA", Path(__file__).parents[4] / "shared" / "corpora"))
 ALL = Options(anonymize=True, senses=True, wiki=True, polarity=True)
@@ -216,6 +219,29 @@ def test_copy_lemma_prefers_training_then_annotator_then_rules(tables: Tables) -
     assert copy_lemma(Token("Sleeping"), tables) == "sleep"
     assert copy_lemma(Token("blorps"), tables) == "blorp"
     assert copy_lemma(Token(""), Tables()) == ""
+
+
+def test_names_that_the_tokenizer_cut_are_offered_whole() -> None:
+    offered = copy_joined(tokenize("(B-Raf), MDA-MB-231 and (Ras) -- a"))
+    whole = ['"("', '"B-Raf"', '"-"', '"B-Raf"', '")"', '","']
+    assert offered[:6] == whole
+    assert offered[6] == offered[8] == offered[10] == '"MDA-MB-231"'
+    assert offered[11:] == ['"and"', '"("', '"Ras"', '")"', '"--"', '"a"']
+    assert copy_joined([Token("B"), Token("-"), Token("Raf")]) == ['"B"', '"-"', '"Raf"']
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ('see <a href="x y" id="3">here</a>', "see here </a>"),
+        ("if a <b = c", "if a < b = c"),
+        ("a < b and c > d", "a < b and c > d"),
+        ('<a x="1" <b y="2">', '< a x = " 1 "'),
+        ("< " * 200, "< " * 200),
+    ],
+)
+def test_markup_with_attributes_is_left_out(text: str, kept: str) -> None:
+    assert [token.form for token in without_tags(tokenize(text))] == kept.split()
 
 
 def test_copy_constant() -> None:

@@ -121,16 +121,20 @@ class Task:
             sentence_id,
             self.name,
             tokens,
-            offers=tuple(self._offers(token) for token in tokens),
+            offers=self._offers(tokens),
             anonymous=tuple(placeholder(token) is not None for token in tokens),
             rows=rows,
         )
 
-    def _offers(self, token: Token) -> tuple[str, ...]:
-        """Return the labels that copying an AMR token can give."""
+    def _offers(self, tokens: Sequence[Token]) -> tuple[tuple[str, ...], ...]:
+        """Return the labels that copying each AMR token can give."""
         assert self.tables is not None
-        ways = (amr.copy_lemma(token, self.tables), "=" + amr.copy_constant(token))
-        return ways[: self.config.model.copy_ways]
+        ways = [
+            [amr.copy_lemma(token, self.tables) for token in tokens],
+            ["=" + amr.copy_constant(token) for token in tokens],
+            ["=" + constant for constant in amr.copy_joined(tokens)],
+        ]
+        return tuple(zip(*ways[: self.config.model.copy_ways], strict=True))
 
 
 def _without_singletons(graph: Graph) -> Graph:

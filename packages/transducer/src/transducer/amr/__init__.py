@@ -28,7 +28,7 @@ from transducer.amr.pipeline import (
 )
 from transducer.amr.recover import recover
 from transducer.amr.spotlight import Spotlight
-from transducer.amr.tables import Tables, copy_constant, copy_lemma
+from transducer.amr.tables import Tables, copy_constant, copy_joined, copy_lemma
 
 __all__ = [
     "Options",
@@ -36,6 +36,7 @@ __all__ = [
     "Spotlight",
     "Tables",
     "copy_constant",
+    "copy_joined",
     "copy_lemma",
     "postprocess",
     "postprocess_graphs",

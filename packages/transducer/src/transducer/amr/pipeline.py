@@ -15,6 +15,9 @@ from transducer.amr.recover import recover
 from transducer.amr.tables import Tables, copy_lemma
 from transducer.text import tokenize
 
+_LONGEST_TAG = 60
+"""Tokens of the longest markup that is looked for."""
+
 
 @dataclass(frozen=True)
 class Options:
@@ -47,7 +50,33 @@ def retokenize(tokens: Sequence[Token]) -> tuple[Token, ...]:
     """
     if any(token.lemma is not None or token.pos is not None for token in tokens):
         return tuple(tokens)
-    return tokenize(" ".join(token.form for token in tokens))
+    return without_tags(tokenize(" ".join(token.form for token in tokens)))
+
+
+def without_tags(tokens: Sequence[Token]) -> tuple[Token, ...]:
+    """Leave out markup with attributes, which is cut into many tokens and means nothing.
+
+    >>> text = 'cells [ <xref ref-type="bibr" rid="B1">1</xref> ] , a < b'
+    >>> " ".join(token.form for token in without_tags(tokenize(text)))
+    'cells [ 1 </xref> ] , a < b'
+    """
+    kept: list[Token] = []
+    place = 0
+    while place < len(tokens):
+        stop = _tag_end(tokens, place) if tokens[place].form == "<" else place
+        if stop == place:
+            kept.append(tokens[place])
+        place = max(stop, place + 1)
+    return tuple(kept)
+
+
+def _tag_end(tokens: Sequence[Token], start: int) -> int:
+    """Return where the tag that starts here ends, or its start if it is none."""
+    if not (start + 1 < len(tokens) and tokens[start + 1].form[:1].isalpha()):
+        return start
+    forms = [token.form for token in tokens[start + 1 : start + _LONGEST_TAG]]
+    inside = forms[: forms.index(">")] if ">" in forms else []
+    return start + len(inside) + 2 if "=" in inside and "<" not in inside else start
 
 
 def tokenize_graph(graph: Graph) -> Graph:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from functools import cached_property
 from typing import Any
@@ -111,3 +111,40 @@ def copy_lemma(token: Token, tables: Tables) -> str:
 def copy_constant(token: Token) -> str:
     """Return the constant that a token offers to source copy: a number, or its form in quotes."""
     return constant_label(token.form)
+
+
+def copy_joined(tokens: Sequence[Token]) -> list[str]:
+    """Return the constants that tokens offer together with those they were cut from.
+
+    The tokenizer cuts ``B-Raf`` and ``MEK1/2``, which are names: each of their words offers the
+    whole. Marks offer only themselves.
+
+    >>> spans = ((0, 3), (4, 5), (5, 6), (6, 9))
+    >>> copy_joined([Token(f, span=s) for f, s in zip(("the", "B", "-", "Raf"), spans)])
+    ['"the"', '"B-Raf"', '"-"', '"B-Raf"']
+    """
+    joined: list[str] = []
+    start = 0
+    while start < len(tokens):
+        end = start + 1
+        while end < len(tokens) and _glued(tokens[end - 1], tokens[end]):
+            end += 1
+        run = tokens[start:end]
+        outer = [place for place, token in enumerate(run) if not is_punctuation(token.form)]
+        first, last = (outer[0], outer[-1]) if outer else (0, -1)
+        whole = "".join(token.form for token in run[first : last + 1])
+        joined += (
+            copy_constant(token if is_punctuation(token.form) else token._replace(form=whole))
+            for token in run
+        )
+        start = end
+    return joined
+
+
+def _glued(left: Token, right: Token) -> bool:
+    """Say whether nothing stood between two tokens, and a mark that names contain joins them."""
+    together = left.span is not None and right.span is not None and left.span[1] == right.span[0]
+    return together and (left.form in _JOINING or right.form in _JOINING)
+
+
+_JOINING = frozenset("-/+'’.")
