@@ -32,7 +32,7 @@ class Small:
             "word_size": 8, "pos_size": 4, "char_size": 4, "char_embedding": 4, "index_size": 4,
             "relation_size": 4, "encoder_size": 8, "decoder_size": 16, "attention_size": 8,
             "biaffine_size": 8, "bilinear_size": 8, "dropout": 0.2, "anchored": True,
-            "copy_attention": True, "pointer_reach": 4,
+            "copy_attention": True, "pointer_reach": 4, "link_size": 6,
             "copy_ways": 2 if task == "amr" else 1,
         }  # fmt: skip
         model = ModelConfig(**{**settings, **switches})  # type: ignore[arg-type]

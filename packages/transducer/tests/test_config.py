@@ -100,6 +100,7 @@ def test_sections_of_other_tasks_do_not_apply() -> None:
         ("task = 'eds'", "task is one of"),
         ("[train]\nepochs = 1", "does not say the task"),
         ("task = ", "Invalid value"),
+        ("base = 'huge'", "there is no recipe 'huge'"),
     ],
 )
 def test_mistakes_in_a_config_file_are_errors(tmp_path: Path, text: str, message: str) -> None:
@@ -140,6 +141,13 @@ def test_the_documentation_has_every_key_and_default() -> None:
             assert {
                 key: tomllib.loads(f"x = {value}")["x"] for key, value in rows.items()
             } == values
+
+
+def test_a_recipe_says_only_what_differs_from_its_base(tmp_path: Path) -> None:
+    path = tmp_path / "recipe.toml"
+    path.write_text('base = "small"\n[model]\ndropout = 0.5\n[ucca.model]\nner_size = 3\n')
+    small, own = load_recipe("small", task="ucca"), load_config(path, task="ucca")
+    assert own == override(small, ["model.dropout=0.5", "model.ner_size=3"])
 
 
 def test_unknown_recipe() -> None:

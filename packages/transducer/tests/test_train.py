@@ -221,6 +221,16 @@ def test_the_average_is_what_is_saved(ten: Ten, tmp_path: Path) -> None:
     assert any(not torch.equal(saved[name], run.weights[name]) for name in saved)
 
 
+def test_training_with_half_the_bits_keeps_all_bits_of_the_weights(
+    ten: Ten, tmp_path: Path
+) -> None:
+    run = Run(tiny(precision="bf16"), ten("dm"), tmp_path / "half", dev=False)
+    whole = Run(tiny(), ten("dm"), tmp_path / "whole", dev=False)
+    assert {weight.dtype for weight in run.weights.values()} == {torch.float32}
+    assert run.curve[-1]["total"] == pytest.approx(whole.curve[-1]["total"], rel=0.02)
+    assert run.curve[-1]["total"] != whole.curve[-1]["total"]
+
+
 def test_cosine_falls_to_zero_and_warmup_rises(ten: Ten, tmp_path: Path) -> None:
     rates: list[float] = []
     config = tiny(schedule="cosine", warmup=2, epochs=3)

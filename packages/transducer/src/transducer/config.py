@@ -1,7 +1,8 @@
 """What can be configured: frozen dataclasses, read from TOML recipes. Imports no torch.
 
-A recipe is a TOML file with the sections of :class:`Config`; what it leaves out has the defaults
-below, which are the paper's. Unknown names are errors:
+A recipe is a TOML file with the sections of :class:`Config`; what it leaves out is as in the recipe
+that it names as its ``base``, or has the defaults below, which are the paper's. Unknown names are
+errors:
 
 >>> config = load_recipe("paper-ucca", task="ucca")
 >>> config.model.decoder_size, config.train.batch_size
@@ -85,8 +86,14 @@ class ModelConfig:
     pointer_reach: int = 0
     """Beyond the paper: the copy attention also sees how far a word is from the last one that is a
     node, up to so many words either way, and which words are nodes already."""
+    link_size: int = 0
+    """Beyond the paper: a biaffine classifier of this size says which words are linked, and the
+    decoder sees where links lead from the rows it has."""
+    link_order: bool = True
+    """Whether the rows below a row come in the order of the text, as they do but for AMR."""
     copy_ways: int = 1
-    """AMR: 2 lets a token be copied as a concept (its lemma) or a constant (a name, a number)."""
+    """AMR: 2 lets a token be copied as a concept (its lemma) or a constant (a name, a number), 3
+    also as a constant together with what it was cut from (``B-Raf``)."""
     unit_labels: bool = True
     """UCCA: non-terminals carry their category as label."""
 
@@ -96,6 +103,7 @@ class ModelConfig:
         _require(
             self.copy_attention or not self.pointer_reach, "pointer_reach needs copy_attention"
         )
+        _require(self.copy_attention or not self.link_size, "link_size needs copy_attention")
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +136,8 @@ class TrainConfig:
     max_norm: float = 5.0
     coverage: float = 1.0
     """Weight of the coverage loss."""
+    link_loss: float = 1.0
+    """Weight of the loss of pairs of words, where ``model.link_size`` asks for them."""
     smoothing: float = 0.1
     """Label smoothing of the node distribution, over the possible slots."""
     edge_smoothing: float = 0.0
@@ -146,7 +156,7 @@ class TrainConfig:
     annotator: str = "none"
     """Annotator for what the files do not say: none, auto, or a spaCy model."""
     precision: str = "auto"
-    """On a GPU: auto (bf16 where it is fast), fp32, bf16 or fp16."""
+    """On a GPU: auto (bf16 where it is fast), fp32, bf16 or fp16. On a CPU: bf16, or else fp32."""
 
     def __post_init__(self) -> None:
         _require(self.schedule in ("constant", "cosine"), "schedule is constant or cosine")
@@ -218,10 +228,7 @@ def recipes() -> tuple[str, ...]:
 
 def load_recipe(name: str, *, task: str | None = None) -> Config:
     """Load a recipe that ships with the package."""
-    if name not in recipes():
-        raise ConfigError(f"there is no recipe {name!r}; the recipes are {', '.join(recipes())}")
-    text = (resources.files("transducer") / "recipes" / f"{name}.toml").read_text(encoding="utf-8")
-    return _parse(text, name, task)
+    return _parse(_recipe_text(name), name, task)
 
 
 def load_config(path: str | Path, *, task: str | None = None) -> Config:
@@ -255,11 +262,35 @@ def override(config: Config, settings: Sequence[str]) -> Config:
     return from_dict(values, name="--set")
 
 
-def _parse(text: str, name: str, task: str | None) -> Config:
+def _recipe_text(name: str) -> str:
+    if name not in recipes():
+        raise ConfigError(f"there is no recipe {name!r}; the recipes are {', '.join(recipes())}")
+    return (resources.files("transducer") / "recipes" / f"{name}.toml").read_text(encoding="utf-8")
+
+
+def _tables(text: str, name: str) -> dict[str, Any]:
+    """Read TOML; what it does not say comes from the recipe that it names as its ``base``."""
     try:
         values = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{name}: {error}") from error
+    base = values.pop("base", None)
+    if base is None:
+        return values
+    return _merged(_tables(_recipe_text(str(base)), str(base)), values)
+
+
+def _merged(base: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the tables of both, those of *values* where both say something."""
+    result = dict(base)
+    for key, value in values.items():
+        both = isinstance(value, Mapping) and isinstance(result.get(key), Mapping)
+        result[key] = _merged(result[key], value) if both else value
+    return result
+
+
+def _parse(text: str, name: str, task: str | None) -> Config:
+    values = _tables(text, name)
     if task is not None:
         values["task"] = task
     if "task" not in values:

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from graphconv.conversion.labels import edge_label
 from transducer.data import characters
+from transducer.links import Traversal
 from transducer.model import ROOT, Encoded, TransducerModel
 from transducer.structure import FIRST_LABELS, RelationKind, RowKind, relation_kind, row_kind
 from transducer.vocab import EOS, PAD, UNK, Vocabularies
@@ -103,6 +104,7 @@ class Hypotheses:
     core: Tensor  # (N, T, n_core) core roles of each node
     row_score: Tensor  # (N, T)
     row_attention: Tensor  # (N, T, S)
+    traversal: Traversal | None = None  # (N, 1, ...) where links lead from the open rows
     beam: int = 1
     length: int = 0  # rows so far, the same for all
 
@@ -119,6 +121,8 @@ class Hypotheses:
             setattr(self, name, getattr(self, name).index_select(0, keep))
         self.hidden = self.hidden.index_select(1, keep)
         self.cell = self.cell.index_select(1, keep)
+        if self.traversal is not None:
+            self.traversal = Traversal(*(part.index_select(0, keep) for part in self.traversal))
         used = self.length + 1
         for name in _PER_ROW:
             tensor = getattr(self, name)
@@ -131,9 +135,8 @@ class Hypotheses:
         if sentences is not None:
             for name in _PER_SENTENCE:
                 setattr(self, name, getattr(self, name).index_select(0, sentences))
-            *own, hidden, cell = self.encoded
-            moved = (part.index_select(0, sentences) for part in own)
-            self.encoded = Encoded._make((*moved, hidden, cell))
+            moved = {name: getattr(self.encoded, name)[sentences] for name in _OF_SENTENCE}
+            self.encoded = self.encoded._replace(**moved)
 
     def grow(self) -> None:
         """Make room for twice as many rows."""
@@ -146,6 +149,7 @@ class Hypotheses:
             setattr(self, name, larger)
 
 
+_OF_SENTENCE = ("states", "keys", "copy_keys", "mask", "links")
 _PER_SENTENCE = ("offers", "offered", "offer_vectors", "offer_leaf", "limit")
 _PER_HYPOTHESIS = ("score", "context", "attention", "z", "used", "last")
 _PER_ROW = (

@@ -20,6 +20,7 @@ from graphconv.conversion.labels import TERMINAL_CHILD, edge_label
 from graphconv.conversion.labels import relation as plain_relation
 from transducer.constraints import Choice, Constraints, Consumed, Hypotheses, Rules
 from transducer.data import Batch, Item
+from transducer.links import DEPTH, Traversal
 from transducer.model import TINY, Past, TransducerModel, outcome_probabilities
 from transducer.pointer import Trail
 from transducer.structure import ELSEWHERE, IMPLICIT, RelationKind, RowKind, relation_kind, row_kind
@@ -210,9 +211,22 @@ class _Search:
             hyp.vectors[rows, head].unsqueeze(1),
             hyp.index[rows, head].unsqueeze(1),
         )
+        if model.links is not None:
+            self._follow_links(hyp, rows)
         hyp.attention, hyp.context = log_attention.view(len(h), -1), context.squeeze(1)
         hyp.z = z.squeeze(1)
         hyp.node_keys[:, i] = model.node_attention.keys(hyp.z)
+
+    def _follow_links(self, hyp: Hypotheses, rows: Tensor) -> None:
+        """See where links lead from the rows that are open after the last one."""
+        i = hyp.length
+        expands = hyp.index[:, i] == i
+        path = [torch.where(expands, torch.full_like(rows, i), hyp.head[:, i])]
+        for _ in range(DEPTH - 1):
+            path.append(hyp.head[rows, path[-1]])
+        encoded = hyp.encoded._replace(links=hyp.each(hyp.encoded.links))
+        rows_open = torch.stack(path, -1).unsqueeze(1)
+        hyp.traversal = self.model.traverse(encoded, rows_open, hyp.token, hyp.used.unsqueeze(1))
 
     # What may come next --------------------------------------------------------------------------
 
@@ -231,6 +245,8 @@ class _Search:
                 hyp.node_keys[:, rows],
                 torch.ones(1, 1, n, dtype=torch.bool, device=hyp.z.device),
                 Trail(hyp.last.unsqueeze(1), hyp.used.unsqueeze(1)),
+                hyp.token[:, rows],
+                hyp.traversal,
             ),
         )
         p = outcome_probabilities(scores, hyp.each(hyp.offers), hyp.index[:, rows]).squeeze(1)
@@ -307,6 +323,10 @@ class _Search:
         model = self.model
         start = model.mlp_start(choice.consumed.state[choice.slot]).unsqueeze(1)
         scores = model.biaffine(start, hyp.ends[parent, 1 : n + 1]).squeeze(1)
+        if model.links is not None and hyp.traversal is not None:
+            seen = Traversal(*(part[parent] for part in hyp.traversal))
+            hints = model.links.score_sources(seen, choice.token.unsqueeze(1), n + 1)
+            scores = scores + hints[:, 0, 1:]
         heads = self.constraints.heads(hyp, parent, choice.position > 0)
         log_p = scores.masked_fill(~heads, -1e9).log_softmax(-1).masked_fill(~heads, NEVER)
         if self.constraints.bilexical:

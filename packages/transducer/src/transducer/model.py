@@ -26,6 +26,7 @@ from torch.nn import functional
 from transducer.config import ModelConfig
 from transducer.contextual import ContextualEncoder
 from transducer.data import COPY, IGNORE, Batch
+from transducer.links import Links, Traversal, link_loss, open_rows, traverse
 from transducer.pointer import Pointer, Trail, trail
 from transducer.vocab import EOS, PAD, UNK, Vocabularies
 
@@ -42,6 +43,7 @@ class Encoded(NamedTuple):
     mask: Tensor  # (B, S) whether there is a token
     hidden: Tensor  # (layers, B, D) h_0 of each decoder layer
     cell: Tensor  # (layers, B, D)
+    links: Tensor  # (B, S, KINDS, S) scores of pairs of words, where they are asked for
 
 
 class NodeScores(NamedTuple):
@@ -59,6 +61,8 @@ class Past(NamedTuple):
     keys: Tensor  # (B, T', A) their projected z
     mask: Tensor  # (B, T, T') which of them precede each step
     trail: Trail
+    tokens: Tensor  # (B, T') 1 + position of their words, or 0
+    traversal: Traversal | None  # where links lead from the open ones
 
 
 class Losses(NamedTuple):
@@ -69,6 +73,7 @@ class Losses(NamedTuple):
     source: Tensor
     relation: Tensor
     coverage: Tensor
+    links: Tensor
 
 
 class TransducerModel(nn.Module):
@@ -111,6 +116,7 @@ class TransducerModel(nn.Module):
             MLPAttention(c.decoder_size, states, c.attention_size) if c.copy_attention else None
         )
         self.pointer = Pointer(c.decoder_size, c.pointer_reach) if c.pointer_reach else None
+        self.links = Links(states, c.decoder_size, c.link_size, c.dropout) if c.link_size else None
         self.ffn_vocab = nn.Linear(c.decoder_size, len(v.labels))
         self.ffn_switch = nn.Linear(c.decoder_size, 3)
         self.ffn_way = nn.Linear(c.decoder_size, c.copy_ways) if c.copy_ways > 1 else None
@@ -135,7 +141,10 @@ class TransducerModel(nn.Module):
         keys = self.encoder_attention.keys(states)
         copy_keys = keys if self.copy_attention is None else self.copy_attention.keys(states)
         initial = (self._initial(hidden), self._initial(cell))
-        return Encoded(states, keys, copy_keys, batch.source_mask, *initial)
+        links = states.new_zeros(len(states), 0)
+        if self.links is not None:
+            links = self.links(states, batch.source_mask)
+        return Encoded(states, keys, copy_keys, batch.source_mask, *initial, links)
 
     def _initial(self, final: Tensor) -> Tensor:
         """Turn the final encoder states into h_0^l = [backward s_1; forward s_n] of each layer."""
@@ -184,11 +193,15 @@ class TransducerModel(nn.Module):
         self, z: Tensor, log_attention: Tensor, encoded: Encoded, past: Past
     ) -> NodeScores:
         """Return the three distributions and the switch of equations 7 to 10."""
-        logits = self.ffn_vocab(z)
+        logits = self.ffn_vocab(z).float()  # probabilities need all bits, whatever the rest has
         logits[..., [PAD, UNK]] = -torch.inf
         vocabulary = logits.log_softmax(-1)  # equation 8
-        nodes = _log_softmax(self.node_attention(z, past.keys), past.mask)  # equation 9
-        switch = self.ffn_switch(z)
+        repeated = self.node_attention(z, past.keys)
+        switch = self.ffn_switch(z).float()
+        if self.links is not None and past.traversal is not None:
+            repeated = repeated + self.links.score_copies(z, past.traversal, past.tokens)
+            switch = switch + self.links.score_end(past.traversal)
+        nodes = _log_softmax(repeated, past.mask)  # equation 9
         # Nothing can be copied before the first node: equation 10 over two sources only.
         no_node = ~past.mask.any(-1, keepdim=True)
         dec = switch[..., 2:].masked_fill(no_node, -torch.inf)
@@ -199,11 +212,18 @@ class TransducerModel(nn.Module):
             scores = self.copy_attention(by_sentence, encoded.copy_keys)
             if self.pointer is not None:
                 scores = scores + self.pointer(z, past.trail).view_as(scores)
+            if self.links is not None and past.traversal is not None:
+                scores = scores + self.links.score_words(z, past.traversal).view_as(scores)
             source = _log_softmax(scores, encoded.mask.unsqueeze(1)).view_as(log_attention)
         if self.ffn_way is not None:
-            way = self.ffn_way(z).log_softmax(-1)
+            way = self.ffn_way(z).float().log_softmax(-1)
             source = (way.unsqueeze(-1) + source.unsqueeze(-2)).flatten(-2)
         return NodeScores(switch, vocabulary, source, nodes)
+
+    def traverse(self, encoded: Encoded, path: Tensor, tokens: Tensor, used: Tensor) -> Traversal:
+        """Follow the links of the words of open rows, see :func:`transducer.links.traverse`."""
+        ordered = self.config.link_order
+        return traverse(encoded.links, path, tokens, used, ordered=ordered)
 
     def node_states(self, h: Tensor, copied: Tensor, context: Tensor) -> Tensor:
         """Return what the source and relation modules score from.
@@ -226,6 +246,7 @@ class TransducerModel(nn.Module):
         smoothing: float = 0.0,
         edge_smoothing: float = 0.0,
         coverage: float = 0.0,
+        links: float = 0.0,
         force_copy: bool = False,
     ) -> Losses:
         """Return the joint loss of section 4.3 under teacher forcing."""
@@ -238,13 +259,19 @@ class TransducerModel(nn.Module):
         source = _smoothed_choice(forced.sources, batch.heads, batch.candidates, edge_smoothing)
         possible = _possible_relations(forced.relations)
         relation = _smoothed_choice(forced.relations, batch.relations, possible, edge_smoothing)
+        linked = node.new_zeros(())
+        if self.links is not None:
+            words = batch.node_tokens * rows
+            linked = link_loss(forced.links, batch.source_mask, words, batch.heads)
         losses = (
             (node * batch.target_mask).sum(),
             (source * rows).sum(),
             (relation * rows).sum(),
             (repeated * batch.target_mask).sum(),
+            linked,
         )
-        return Losses(losses[0] + losses[1] + losses[2] + coverage * losses[3], *losses)
+        total = losses[0] + losses[1] + losses[2] + coverage * losses[3] + links * losses[4]
+        return Losses(total, *losses)
 
     def forward(self, batch: Batch, **settings: Any) -> Losses:
         """Return :meth:`loss`: what data-parallel training wraps."""
@@ -278,20 +305,29 @@ class TransducerModel(nn.Module):
         steps = torch.arange(h.shape[1], device=h.device)
         precedes = (steps[None, :] <= steps[:, None]) & (steps[None, :] > 0)  # rows 1..i at step i
         node_keys = self.node_attention.keys(z)
-        past = Past(node_keys, precedes[None], trail(batch.node_tokens, batch.words.shape[1]))
+        seen = trail(batch.node_tokens, batch.words.shape[1])
+        traversal = None
+        if self.links is not None:
+            path = open_rows(batch.heads, batch.indices == steps)
+            traversal = self.traverse(encoded, path, batch.node_tokens, seen.used)
+        past = Past(node_keys, precedes[None], seen, batch.node_tokens, traversal)
         nodes = self.score_nodes(z, log_attention, encoded, past)
         before = functional.pad(c, (0, 0, 1, 0))[:, :-1]  # the context that predicted each node
         states = self.node_states(h, copied, before)
         scores = self.biaffine(self.mlp_start(states), self.mlp_end(states))  # (B, T, T) eq. 11
+        if self.links is not None and traversal is not None:
+            following = functional.pad(batch.node_tokens, (0, 1))[:, 1:]
+            hints = self.links.score_sources(traversal, following, h.shape[1])
+            scores = scores + functional.pad(hints, (0, 0, 1, 0))[:, :-1]
         sources = _log_softmax(scores, batch.candidates)
         rel_source = self.mlp_rel_source(states)
         rel_source = rel_source.gather(1, heads.expand(-1, -1, rel_source.shape[-1]))
         relations = self.score_relations(rel_source, self.mlp_rel_target(states))
-        return Forced(nodes, log_attention, sources, relations)
+        return Forced(nodes, log_attention, sources, relations, encoded.links)
 
     def score_relations(self, source: Tensor, target: Tensor) -> Tensor:
         """Return log P(r), equation 14, from the two MLPs' outputs."""
-        logits = self.bilinear(source, target)
+        logits = self.bilinear(source, target).float()
         impossible = torch.zeros(logits.shape[-1], dtype=torch.bool, device=logits.device)
         impossible[[PAD, UNK, ROOT]] = True
         return logits.masked_fill(impossible, -torch.inf).log_softmax(-1)
@@ -304,6 +340,7 @@ class Forced(NamedTuple):
     attention: Tensor  # (B, T, S) log a^(enc)
     sources: Tensor  # (B, T, T) log P(u) of row i over the rows before it
     relations: Tensor  # (B, T, R) log P(r) given the reference source
+    links: Tensor  # (B, S, KINDS, S) scores of pairs of words
 
 
 MAX_INDEX = 500

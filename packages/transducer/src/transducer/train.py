@@ -66,6 +66,7 @@ class Epoch(NamedTuple):
     source: float
     relation: float
     coverage: float
+    links: float
     tokens_per_second: float
     dev_score: float
 
@@ -359,13 +360,17 @@ class Trainer:
             dummy = self._batch([self.data.items[0]])
             return Losses(*(value * 0 for value in self.wrapped(dummy)))
         batch = self._batch([self.data.items[i] for i in part])
-        losses: Losses = self.wrapped(
-            batch,
-            smoothing=settings.smoothing,
-            edge_smoothing=settings.edge_smoothing,
-            coverage=settings.coverage,
-            force_copy=settings.force_copy,
-        )
+        # Accelerate sees to the precision on a GPU, once for all trainings of a process.
+        on_cpu = self.accelerator.device.type == "cpu"
+        with torch.autocast("cpu", enabled=on_cpu and settings.precision == "bf16"):
+            losses: Losses = self.wrapped(
+                batch,
+                smoothing=settings.smoothing,
+                edge_smoothing=settings.edge_smoothing,
+                coverage=settings.coverage,
+                links=settings.link_loss,
+                force_copy=settings.force_copy,
+            )
         return losses
 
     def _batch(self, items: Sequence[Item]) -> Batch:
@@ -475,7 +480,7 @@ class Trainer:
     def _log_line(self, score: float) -> Epoch:
         state = self.state
         means = {k: v / max(state.update, 1) for k, v in state.sums.items() if k != "rate"}
-        names = ("total", "node", "source", "relation", "coverage")
+        names = ("total", "node", "source", "relation", "coverage", "links")
         rate = self.optimizer.param_groups[0]["lr"]
         spent = (state.epoch, state.total, state.seconds / 60, rate)
         losses = (means.get(name, math.nan) for name in names)

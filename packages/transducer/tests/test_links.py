@@ -1,0 +1,68 @@
+"""Links between words: what they say about the next row is a probability, and they are learned."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+
+from transducer.links import KINDS, link_loss, open_rows, traverse
+
+HEADS = torch.tensor([[0, 0, 1, 2, 1]])  # row 1 is the root; 2 and 4 hang below it, 3 below 2
+TOKENS = torch.tensor([[0, 3, 1, 2, 5]])  # their words, of six
+
+
+def free_words() -> torch.Tensor:
+    used = torch.zeros(1, 5, 6, dtype=torch.bool)
+    for step in range(1, 5):
+        used[0, step:, int(TOKENS[0, step]) - 1] = True
+    return used
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_all_that_can_follow_has_probability_one(seed: int) -> None:
+    links = torch.randn(1, 6, KINDS, 6, generator=torch.Generator().manual_seed(seed))
+    path = open_rows(HEADS, torch.ones_like(HEADS, dtype=torch.bool))
+    seen = traverse(links, path, TOKENS, free_words(), ordered=True)
+    following = seen.following.exp().sum((2, 4))  # over open rows and words
+    torch.testing.assert_close(following + seen.end.exp(), torch.ones(1, 5, KINDS))
+
+
+def test_the_deepest_row_and_the_first_word_come_first() -> None:
+    links = torch.full((1, 6, KINDS, 6), -20.0)
+    links[0, 0, :, 3] = links[0, 2, :, 5] = 20.0  # word 1, row 2's, to word 4; word 3 to word 6
+    path = open_rows(HEADS, torch.ones_like(HEADS, dtype=torch.bool))
+    seen = traverse(links, path, TOKENS, free_words(), ordered=True)
+    best = seen.following.logsumexp(2).argmax(-1)  # (1, steps, KINDS)
+    assert best[0, 3].tolist() == [3, 3]  # row 2 is open: its link to word 4
+    assert best[0, 4].tolist() == [5, 5]  # below row 4 there is nothing, and row 2 is closed
+
+
+def test_a_copy_has_no_children() -> None:
+    expands = torch.tensor([[True, True, True, True, False]])
+    assert open_rows(HEADS, expands)[0, 4, :2].tolist() == [1, 0]
+
+
+def test_the_loss_knows_the_rows() -> None:
+    mask = torch.ones(1, 6, dtype=torch.bool)
+    right = torch.full((1, 6, KINDS, 6), -20.0)
+    for head, word in ((3, 1), (1, 2), (3, 5)):
+        right[0, head - 1, :, word - 1] = 20.0
+        right[0, word - 1, 1, head - 1] = 20.0  # the second kind has no direction
+    words = TOKENS * torch.tensor([[0, 0, 1, 1, 1]])
+    words[0, 1] = 3
+    assert float(link_loss(right, mask, words, HEADS)) < 1e-3
+    assert float(link_loss(-right, mask, words, HEADS)) > 100
+
+
+def test_links_take_part_in_every_choice(make_small: Any) -> None:
+    small = make_small("dm")
+    before = small.model.teacher_force(small.batch())
+    with torch.no_grad():
+        small.model.links.weight.mul_(50)
+    after = small.model.teacher_force(small.batch())
+    for part in ("source", "nodes", "switch"):
+        assert not torch.allclose(getattr(before.nodes, part), getattr(after.nodes, part))
+    assert not torch.allclose(before.sources, after.sources)
+    torch.testing.assert_close(before.relations, after.relations)
