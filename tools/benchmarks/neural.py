@@ -67,7 +67,7 @@ def set_threads(threads: int) -> None:
     torch.set_num_threads(threads)
 
 
-def _clock(arguments: argparse.Namespace) -> Callable[[], float]:
+def clock(arguments: argparse.Namespace) -> Callable[[], float]:
     return time.process_time if arguments.threads == 1 else time.perf_counter
 
 
@@ -83,7 +83,7 @@ def _timed(
     """Return the best time of each task, and the FLOP/s of sgemm at its best among them."""
     product, flops = _sgemm()
     floors = {f"sgemm {i}": product for i in range(_FLOORS)}
-    times = measure.best_times({**tasks, **floors}, arguments.repeat, clock=_clock(arguments))
+    times = measure.best_times({**tasks, **floors}, arguments.repeat, clock=clock(arguments))
     times["sgemm"] = min(times[name] for name in floors)
     return times, flops / times["sgemm"]
 
@@ -385,7 +385,7 @@ def _parsing(arguments: argparse.Namespace) -> list[Row]:
         )
     best = max(row.per_second for row in rows if "fp32" in row.measure)
     for n in arguments.bart_batches:
-        rate = bart.words_per_second(n, _clock(arguments))
+        rate = bart.words_per_second(n, clock(arguments))
         rows.append(
             Row("parsing", f"BART-large, batch {n}", 1 / rate, 1, rate, "best greedy, fp32",
                 best / rate, 0)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 
-from transducer.links import KINDS, link_loss, open_rows, traverse
+from transducer.links import KINDS, link_loss, of_path, open_rows, traverse
 
 HEADS = torch.tensor([[0, 0, 1, 2, 1]])  # row 1 is the root; 2 and 4 hang below it, 3 below 2
 TOKENS = torch.tensor([[0, 3, 1, 2, 5]])  # their words, of six
@@ -24,7 +24,7 @@ def free_words() -> torch.Tensor:
 def test_all_that_can_follow_has_probability_one(seed: int) -> None:
     links = torch.randn(1, 6, KINDS, 6, generator=torch.Generator().manual_seed(seed))
     path = open_rows(HEADS, torch.ones_like(HEADS, dtype=torch.bool))
-    seen = traverse(links, path, TOKENS, free_words(), ordered=True)
+    seen = traverse(links, path, of_path(TOKENS, path), free_words(), ordered=True)
     following = seen.following.exp().sum((2, 4))  # over open rows and words
     torch.testing.assert_close(following + seen.end.exp(), torch.ones(1, 5, KINDS))
 
@@ -33,7 +33,7 @@ def test_the_deepest_row_and_the_first_word_come_first() -> None:
     links = torch.full((1, 6, KINDS, 6), -20.0)
     links[0, 0, :, 3] = links[0, 2, :, 5] = 20.0  # word 1, row 2's, to word 4; word 3 to word 6
     path = open_rows(HEADS, torch.ones_like(HEADS, dtype=torch.bool))
-    seen = traverse(links, path, TOKENS, free_words(), ordered=True)
+    seen = traverse(links, path, of_path(TOKENS, path), free_words(), ordered=True)
     best = seen.following.logsumexp(2).argmax(-1)  # (1, steps, KINDS)
     assert best[0, 3].tolist() == [3, 3]  # row 2 is open: its link to word 4
     assert best[0, 4].tolist() == [5, 5]  # below row 4 there is nothing, and row 2 is closed
@@ -50,10 +50,9 @@ def test_the_loss_knows_the_rows() -> None:
     for head, word in ((3, 1), (1, 2), (3, 5)):
         right[0, head - 1, :, word - 1] = 20.0
         right[0, word - 1, 1, head - 1] = 20.0  # the second kind has no direction
-    words = TOKENS * torch.tensor([[0, 0, 1, 1, 1]])
-    words[0, 1] = 3
-    assert float(link_loss(right, mask, words, HEADS)) < 1e-3
-    assert float(link_loss(-right, mask, words, HEADS)) > 100
+    rows = torch.tensor([[False, False, True, True, True]])
+    assert float(link_loss(right, mask, TOKENS, HEADS, rows)) < 1e-3
+    assert float(link_loss(-right, mask, TOKENS, HEADS, rows)) > 100
 
 
 def test_links_take_part_in_every_choice(make_small: Any) -> None:

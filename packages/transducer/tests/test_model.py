@@ -60,13 +60,15 @@ def test_the_loss_is_the_likelihood_without_smoothing(small: Any) -> None:
 def test_gradients_are_finite_and_reach_every_weight(small: Any) -> None:
     small.model.train()
     small.model.loss(
-        small.batch(), smoothing=0.1, edge_smoothing=0.1, coverage=1.0
+        small.batch(), smoothing=0.1, edge_smoothing=0.1, coverage=1.0, links=1.0
     ).total.backward()
     for name, weight in small.model.named_parameters():
         assert weight.grad is not None, name
         assert torch.isfinite(weight.grad).all(), name
         if name.startswith("ffn_vocab") and len(small.vocabularies.labels) == EOS + 1:
             continue  # DM: the end symbol is the only choice
+        if name == "links.of_wordless" and small.task.name != "amr":
+            continue  # all rows that can have children have a word
         assert weight.grad.abs().sum() > 0, name
 
 

@@ -92,6 +92,7 @@ class Hypotheses:
     rel_sources: Tensor  # (N, T, Y)
     index: Tensor  # (N, T)
     token: Tensor  # (N, T) 1 + position of the word that the node is or can be copied from, or 0
+    link_token: Tensor  # (N, T) the same, and for a UCCA unit that of the first word below it
     head: Tensor  # (N, T)
     relation: Tensor  # (N, T)
     outcome: Tensor  # (N, T) what the row's node was when it first came
@@ -153,9 +154,9 @@ _OF_SENTENCE = ("states", "keys", "copy_keys", "mask", "links")
 _PER_SENTENCE = ("offers", "offered", "offer_vectors", "offer_leaf", "limit")
 _PER_HYPOTHESIS = ("score", "context", "attention", "z", "used", "last")
 _PER_ROW = (
-    "vectors", "node_keys", "ends", "rel_sources", "index", "token", "head", "relation", "outcome",
-    "kind", "elsewhere", "primary", "settled", "ancestors", "linked", "core", "row_score",
-    "row_attention",
+    "vectors", "node_keys", "ends", "rel_sources", "index", "token", "link_token", "head",
+    "relation", "outcome", "kind", "elsewhere", "primary", "settled", "ancestors", "linked", "core",
+    "row_score", "row_attention",
 )  # fmt: skip
 _ROW_BY_ROW = ("ancestors", "linked")
 

@@ -77,6 +77,8 @@ class Item(NamedTuple):
     nodes: Array  # (T,)
     node_pos: Array
     node_tokens: Array  # 1 + position of the token that the node is or can be copied from, or 0
+    link_tokens: Array  # the same, and for a UCCA unit that of the first word below it
+    link_rows: Array  # the row from which on that is known
     indices: Array
     heads: Array
     relations: Array
@@ -109,6 +111,8 @@ class Batch(NamedTuple):
     node_strings: Tensor
     node_pos: Tensor
     node_tokens: Tensor
+    link_tokens: Tensor
+    link_rows: Tensor
     indices: Tensor
     heads: Tensor
     relations: Tensor
@@ -226,17 +230,38 @@ def _number_rows(
         heads.append(row.head)
         relations.append(v.relations[row.relation])
     outcomes.append(EOS)
+    link_tokens, link_rows = _link_words(example, node_tokens)
     return {
         "labels": tuple(labels),
         "nodes": _array(nodes),
         "node_pos": _array(node_pos),
         "node_tokens": _array(node_tokens),
+        "link_tokens": _array(link_tokens),
+        "link_rows": _array(link_rows),
         "indices": _array(indices),
         "heads": _array(heads),
         "relations": _array(relations),
         "outcomes": _array(outcomes),
         "candidates": _candidates(example),
     }
+
+
+def _link_words(example: Example, node_tokens: Sequence[int]) -> tuple[list[int], list[int]]:
+    """Return by which word each row takes part in links, and from which row on.
+
+    A UCCA unit is no word: the first one below it stands for it.
+    """
+    tokens, since = list(node_tokens), list(range(len(node_tokens)))
+    if example.task != "ucca":
+        return tokens, since
+    for number, row in enumerate(example.rows, start=1):
+        if row.index != number:
+            tokens[number], since[number] = tokens[row.index], max(number, since[row.index])
+        above = row.head if row.anchors and row.index == number else 0
+        while above and not tokens[above]:
+            tokens[above], since[above] = tokens[number], number
+            above = example.rows[above - 1].head
+    return tokens, since
 
 
 def _candidates(example: Example) -> Array:
@@ -317,7 +342,9 @@ def collate(
 
 
 _FEATURES = ("pos", "ner", "dep", "shape")
-_ROW_COLUMNS = ("nodes", "node_pos", "node_tokens", "indices", "heads", "relations")
+_ROW_COLUMNS = (
+    "nodes", "node_pos", "node_tokens", "link_tokens", "link_rows", "indices", "heads", "relations",
+)  # fmt: skip
 
 
 def _moved(outcomes: Array, item: Item, width: int, labels: int) -> Array:

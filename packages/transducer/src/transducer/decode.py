@@ -20,7 +20,7 @@ from graphconv.conversion.labels import TERMINAL_CHILD, edge_label
 from graphconv.conversion.labels import relation as plain_relation
 from transducer.constraints import Choice, Constraints, Consumed, Hypotheses, Rules
 from transducer.data import Batch, Item
-from transducer.links import DEPTH, Traversal
+from transducer.links import DEPTH, Traversal, first_free, of_path
 from transducer.model import TINY, Past, TransducerModel, outcome_probabilities
 from transducer.pointer import Trail
 from transducer.structure import ELSEWHERE, IMPLICIT, RelationKind, RowKind, relation_kind, row_kind
@@ -165,6 +165,7 @@ class _Search:
             rel_sources=torch.zeros(n, room, c.bilinear_size, device=device),
             index=zeros,
             token=zeros.clone(),
+            link_token=zeros.clone(),
             head=zeros.clone(),
             relation=zeros.clone(),
             outcome=zeros.clone(),
@@ -226,7 +227,8 @@ class _Search:
             path.append(hyp.head[rows, path[-1]])
         encoded = hyp.encoded._replace(links=hyp.each(hyp.encoded.links))
         rows_open = torch.stack(path, -1).unsqueeze(1)
-        hyp.traversal = self.model.traverse(encoded, rows_open, hyp.token, hyp.used.unsqueeze(1))
+        words = of_path(hyp.link_token, rows_open)
+        hyp.traversal = self.model.traverse(encoded, rows_open, words, hyp.used.unsqueeze(1))
 
     # What may come next --------------------------------------------------------------------------
 
@@ -325,7 +327,9 @@ class _Search:
         scores = model.biaffine(start, hyp.ends[parent, 1 : n + 1]).squeeze(1)
         if model.links is not None and hyp.traversal is not None:
             seen = Traversal(*(part[parent] for part in hyp.traversal))
-            hints = model.links.score_sources(seen, choice.token.unsqueeze(1), n + 1)
+            copied, free = hyp.link_token[parent, choice.node], first_free(hyp.used, ~hyp.used)
+            word = model.link_word(choice.token, choice.is_copy, copied, free[parent])
+            hints = model.links.score_sources(seen, word.unsqueeze(1), n + 1)
             scores = scores + hints[:, 0, 1:]
         heads = self.constraints.heads(hyp, parent, choice.position > 0)
         log_p = scores.masked_fill(~heads, -1e9).log_softmax(-1).masked_fill(~heads, NEVER)
@@ -400,11 +404,20 @@ class _Search:
         if rules.n_core:
             core = rules.core[relation]
             hyp.core[numbers, source, core.clamp(min=0)] |= core >= 0
-        token = choice.token
+        self._note_words(hyp, choice, numbers)
+        self._look(hyp, h[choice.slot])
+
+    def _note_words(self, hyp: Hypotheses, choice: Choice, numbers: Tensor) -> None:
+        """Remember which words the last rows are."""
+        i, token = hyp.length, choice.token
         hyp.token[:, i] = token
+        copied = hyp.link_token[numbers, choice.node]
+        hyp.link_token[:, i] = torch.where(choice.is_copy, copied, token)
+        if self.rules.task == "ucca":  # a new word stands for the units above it that have none
+            above = hyp.ancestors[:, i] & (hyp.link_token == 0) & (choice.position > 0)[:, None]
+            hyp.link_token = torch.where(above, token[:, None], hyp.link_token)
         hyp.last = torch.where(token > 0, token, hyp.last)
         hyp.used[numbers, (token - 1).clamp(min=0)] |= token > 0
-        self._look(hyp, h[choice.slot])
 
     def _leaf(self, hyp: Hypotheses, outcome: Tensor) -> Tensor:
         offered = (outcome - self.labels).clamp(min=0)

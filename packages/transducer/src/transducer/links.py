@@ -117,14 +117,14 @@ def traverse(
     """Follow the links from the open rows.
 
     *links* (B, S, KINDS, S) are pair scores, *path* (B, T, K) the numbers of the open rows at each
-    step, *tokens* (B, T') 1 + position of each row's word or 0, *used* (B, T, S) words that are
-    nodes already. Where siblings are not *ordered* by the text, each free word may come next.
+    step, *tokens* (B, T, K) 1 + position of their words or 0, *used* (B, T, S) words that are nodes
+    already. Where siblings are not *ordered* by the text, each free word may come next.
     """
     sentences, steps, depth = path.shape
-    open_tokens = tokens.gather(1, path.flatten(1)).view_as(path) * (path > 0)
+    tokens = tokens * (path > 0)
     nothing = links.new_full((sentences, 1, *links.shape[2:]), _NO_LINK)
     every = torch.cat([nothing, links], dim=1).flatten(2)
-    chosen = open_tokens.flatten(1).unsqueeze(-1).expand(-1, -1, every.shape[-1])
+    chosen = tokens.flatten(1).unsqueeze(-1).expand(-1, -1, every.shape[-1])
     scores = every.gather(1, chosen).view(sentences, steps, depth, *links.shape[2:])
     free = ~used[:, :, None, None]
     unlinked = functional.softplus(scores) * free  # -log P(no link), of free words
@@ -135,7 +135,7 @@ def traverse(
     if ordered:
         following = following - before
     following = following.masked_fill(~free, _NO_LINK).clamp_min(_NO_LINK)
-    return Traversal(path, open_tokens, scores, following, -total.sum(2).clamp_max(-_NO_LINK))
+    return Traversal(path, tokens, scores, following, -total.sum(2).clamp_max(-_NO_LINK))
 
 
 def open_rows(heads: Tensor, expands: Tensor) -> Tensor:
@@ -154,12 +154,27 @@ def open_rows(heads: Tensor, expands: Tensor) -> Tensor:
     return torch.stack(path, dim=-1)
 
 
-def link_loss(links: Tensor, mask: Tensor, tokens: Tensor, heads: Tensor) -> Tensor:
-    """Return the loss of the pair scores, given the words of rows and of their heads."""
+def of_path(values: Tensor, path: Tensor) -> Tensor:
+    """Return what belongs to the rows of paths: (B, T'), (B, T, K) -> (B, T, K)."""
+    return values.gather(1, path.flatten(1)).view_as(path)
+
+
+def first_free(used: Tensor, mask: Tensor) -> Tensor:
+    """Return 1 + position of the first word that is no node yet, or 0: (..., S) -> (...).
+
+    >>> first_free(torch.tensor([[True, False], [True, True]]), torch.ones(2, 2).bool()).tolist()
+    [2, 0]
+    """
+    free = ~used & mask
+    return torch.where(free.any(-1), free.int().argmax(-1) + 1, 0)
+
+
+def link_loss(links: Tensor, mask: Tensor, tokens: Tensor, heads: Tensor, rows: Tensor) -> Tensor:
+    """Return the loss of the pair scores, given the words and heads of *rows* (B, T)."""
     sentences, width = mask.shape
     of_heads = tokens.gather(1, heads)
     place = of_heads * (width + 1) + tokens
-    place = torch.where((of_heads > 0) & (tokens > 0), place, 0)
+    place = torch.where((of_heads > 0) & (tokens > 0) & rows, place, 0)
     table = links.new_zeros(sentences, (width + 1) ** 2).scatter_(1, place, 1.0)
     down = table.view(sentences, width + 1, width + 1)[:, 1:, 1:]
     target = torch.stack([down, torch.maximum(down, down.transpose(1, 2))], dim=2)

@@ -26,7 +26,15 @@ from torch.nn import functional
 from transducer.config import ModelConfig
 from transducer.contextual import ContextualEncoder
 from transducer.data import COPY, IGNORE, Batch
-from transducer.links import Links, Traversal, link_loss, open_rows, traverse
+from transducer.links import (
+    Links,
+    Traversal,
+    first_free,
+    link_loss,
+    of_path,
+    open_rows,
+    traverse,
+)
 from transducer.pointer import Pointer, Trail, trail
 from transducer.vocab import EOS, PAD, UNK, Vocabularies
 
@@ -225,6 +233,16 @@ class TransducerModel(nn.Module):
         ordered = self.config.link_order
         return traverse(encoded.links, path, tokens, used, ordered=ordered)
 
+    def link_word(self, token: Tensor, copy: Tensor, copied: Tensor, free: Tensor) -> Tensor:
+        """Return the word by which a next row takes part in links, 1 + its position or 0.
+
+        That of a new unit is not known yet: where rows follow the text, it is the first free one.
+        """
+        token = torch.where(copy, copied, token)
+        if not self.config.link_order:
+            return token
+        return torch.where((token == 0) & ~copy, free, token)
+
     def node_states(self, h: Tensor, copied: Tensor, context: Tensor) -> Tensor:
         """Return what the source and relation modules score from.
 
@@ -261,8 +279,11 @@ class TransducerModel(nn.Module):
         relation = _smoothed_choice(forced.relations, batch.relations, possible, edge_smoothing)
         linked = node.new_zeros(())
         if self.links is not None:
-            words = batch.node_tokens * rows
-            linked = link_loss(forced.links, batch.source_mask, words, batch.heads)
+            # A unit and its first word are one for links, so that there is none between them.
+            apart = batch.link_tokens != batch.link_tokens.gather(1, batch.heads)
+            linked = link_loss(
+                forced.links, batch.source_mask, batch.link_tokens, batch.heads, rows & apart
+            )
         losses = (
             (node * batch.target_mask).sum(),
             (source * rows).sum(),
@@ -309,15 +330,22 @@ class TransducerModel(nn.Module):
         traversal = None
         if self.links is not None:
             path = open_rows(batch.heads, batch.indices == steps)
-            traversal = self.traverse(encoded, path, batch.node_tokens, seen.used)
+            known = of_path(batch.link_rows, path) <= steps[:, None]
+            words = of_path(batch.link_tokens, path) * known
+            traversal = self.traverse(encoded, path, words, seen.used)
         past = Past(node_keys, precedes[None], seen, batch.node_tokens, traversal)
         nodes = self.score_nodes(z, log_attention, encoded, past)
         before = functional.pad(c, (0, 0, 1, 0))[:, :-1]  # the context that predicted each node
         states = self.node_states(h, copied, before)
         scores = self.biaffine(self.mlp_start(states), self.mlp_end(states))  # (B, T, T) eq. 11
         if self.links is not None and traversal is not None:
+            again = functional.pad(batch.indices, (0, 1))[:, 1:] != steps + 1
             following = functional.pad(batch.node_tokens, (0, 1))[:, 1:]
-            hints = self.links.score_sources(traversal, following, h.shape[1])
+            copied_word = functional.pad(batch.link_tokens, (0, 1))[:, 1:]
+            word = self.link_word(
+                following, again, copied_word, first_free(seen.used, batch.source_mask[:, None])
+            )
+            hints = self.links.score_sources(traversal, word, h.shape[1])
             scores = scores + functional.pad(hints, (0, 0, 1, 0))[:, :-1]
         sources = _log_softmax(scores, batch.candidates)
         rel_source = self.mlp_rel_source(states)

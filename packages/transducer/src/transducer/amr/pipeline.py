@@ -50,7 +50,23 @@ def retokenize(tokens: Sequence[Token]) -> tuple[Token, ...]:
     """
     if any(token.lemma is not None or token.pos is not None for token in tokens):
         return tuple(tokens)
-    return without_tags(tokenize(" ".join(token.form for token in tokens)))
+    return without_tags(tokenize(_spaced(tokens)))
+
+
+def _spaced(tokens: Sequence[Token]) -> str:
+    """Return the text of tokens, with blanks between them but where spans say that there is none.
+
+    So what was cut before is cut into the same tokens again, and is known to have been one word.
+    """
+    parts: list[str] = []
+    before: Token | None = None
+    for token in tokens:
+        spans = before is not None and before.span is not None and token.span is not None
+        if before is not None and not (spans and before.span[1] == token.span[0]):
+            parts.append(" ")
+        parts.append(token.form)
+        before = token
+    return "".join(parts)
 
 
 def without_tags(tokens: Sequence[Token]) -> tuple[Token, ...]:
