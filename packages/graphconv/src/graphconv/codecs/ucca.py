@@ -59,30 +59,29 @@ True
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import lru_cache, partial
+from collections.abc import Callable, Container, Iterable, Iterator
+from functools import partial
 from typing import Any
 from xml.etree.ElementTree import Element
 
-from graphconv.codecs import Block
-from graphconv.codecs.ucca_writer import (
-    CODES,
-    EDGE_MARKS,
-    FORMAT,
-    NODE_MARKS,
-    TERMINAL,
-    TOKEN_MARKS,
-    style_of,
-    write_passage,
+from graphconv.codecs import Block, ucca_regular
+from graphconv.codecs.ucca_elements import (
+    Frame,
+    Pairs,
+    Passage,
+    Styles,
+    Terminal,
+    check_nodes,
+    read_frame,
+    read_style,
+    read_terminal,
+    read_unit,
 )
+from graphconv.codecs.ucca_writer import write_passage
 from graphconv.codecs.xml_source import XmlSource, parse_xml
-from graphconv.graph import Attributes, Edge, Graph, Node, Token, attribute, join_categories
+from graphconv.graph import Attributes, Edge, Graph, Node, Token, attribute
 
 _TERMINAL_NODE: Attributes = (("terminal", True),)
-_PLACES = ("paragraph", "paragraph_position", "text")
-
-_Pairs = list[tuple[str, Any]]
 
 # The constructor of a NamedTuple runs Python code; these do not.
 _token: Callable[[Any], Token] = partial(tuple.__new__, Token)
@@ -111,28 +110,18 @@ def blocks(lines: Iterable[str], filename: str) -> Iterator[Block]:
 
 def parse(block: Block, framework: str | None = None) -> Graph:  # noqa: ARG001 - as in all codecs
     """Turn the text of one passage into a Graph."""
+    passage = ucca_regular.read(block.text, block.filename)
+    if passage:
+        try:
+            return _graph(passage)
+        except _MisfitError:
+            pass  # the other way knows in which line
     source = parse_xml(block.text, block.filename)
-    extras: _Pairs = [("format", FORMAT), *source.around]
-    layers, metadata = _read_root(source, extras)
-    if "&#" in block.text and block.text.isascii():
-        extras.append(("ascii", True))
-    terminals = _read_layer(source, layers.get("0"), extras)
-    units = _read_layer(source, layers.get("1"), extras)
-    styles = _read_styles(units) if "<category" in block.text else frozenset()
-    extras += [(style, True) for style in sorted(styles)]
-    tokens, positions = _read_tokens(source, terminals)
-    foreign = _foreign_ids(source.root) if attribute(tuple(extras), "children") else frozenset()
-    nodes, edges = _read_units(source, units, positions, styles, foreign)
-    return Graph(
-        id=source.root.attrib["passageID"],
-        framework="ucca",
-        tokens=tokens,
-        nodes=nodes,
-        edges=edges,
-        tops=_find_top(source, units, nodes, edges),
-        metadata=tuple(metadata),
-        extras=tuple(extras),
-    )
+    passage = _parse_passage(source)
+    try:
+        return _graph(passage)
+    except _MisfitError as misfit:
+        source.fail(misfit.message, misfit.find(passage.frame))
 
 
 def format(graph: Graph) -> str:  # noqa: A001 - the name that every codec has
@@ -140,79 +129,41 @@ def format(graph: Graph) -> str:  # noqa: A001 - the name that every codec has
     return write_passage(graph)
 
 
-def _contents(
-    source: XmlSource, element: Element, item: str, foreign: frozenset[str] = frozenset()
-) -> tuple[dict[str, str], dict[str, str], list[Element], str | None]:
-    """Return attributes, extra, the children called *item*, and what is unusual about them all."""
-    children = list(element)
-    tags = [child.tag for child in children]
-    if not foreign and tags[:1] == ["attributes"] and not len(children[0]):
-        if tags.count(item) == len(tags) - 1:
-            return children[0].attrib, {}, children[1:], None
-        second = children[1]
-        has_extra = second.tag == "extra" and bool(second.attrib) and not len(second)
-        if has_extra and tags.count(item) == len(tags) - 2:
-            return children[0].attrib, second.attrib, children[2:], None
-    codes = []
-    found: dict[str, dict[str, str]] = {}
-    items = []
-    for child, tag in zip(children, tags, strict=True):
-        if tag == item and child.get("toID") not in foreign:
-            items.append(child)
-            codes.append(CODES[tag])
-        elif tag in ("attributes", "extra") and tag not in found and not len(child):
-            found[tag] = child.attrib
-            codes.append(CODES[tag])
-        else:
-            codes.append(source.quote(child))
-    extra = found.get("extra", {})
-    usual = ["a", "x"] if extra else ["a"]
-    usual += [CODES[item]] * len(items)
-    unusual = None if codes == usual else json.dumps(codes, ensure_ascii=False)
-    return found.get("attributes", {}), extra, items, unusual
+class _MisfitError(Exception):
+    """Something is wrong with a node of a layer, or with its edge to *target*."""
+
+    def __init__(self, message: str, layer: int, node: int, target: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.place = (layer, node, target)
+
+    def find(self, frame: Frame) -> Element:
+        """Return the element that it is about."""
+        layer, node, target = self.place
+        element = (frame.terminals, frame.units)[layer][node]
+        if target is None:
+            return element
+        return next(edge for edge in element.iterfind("edge") if edge.get("toID") == target)
 
 
-def _pairs(
-    attributes: dict[str, str],
-    prefix: str,
-    skip: Sequence[str] = (),
-    reserved: frozenset[str] = frozenset(),
-) -> _Pairs:
-    """Return sorted *attributes* with *prefix*; if names are *reserved*, only these get it."""
-    return [
-        (prefix + name if not reserved or name in reserved else name, value)
-        for name, value in sorted(attributes.items())
-        if name not in skip
-    ]
-
-
-def _read_root(source: XmlSource, extras: _Pairs) -> tuple[dict[str, Element], _Pairs]:
-    """Return the layers 0 and 1, and the metadata."""
-    root = source.root
-    if root.tag != "root":
-        source.fail(f"an element 'root' expected, not {root.tag!r}", root)
-    if "passageID" not in root.attrib:
-        source.fail("the root element has no passageID", root)
-    if root.get("annotationID") != "0":
-        extras.append(("root/annotationID", root.get("annotationID")))
-    extras += _pairs(root.attrib, "root/", ("passageID", "annotationID"))
-    layers: dict[str, Element] = {}
-    heads: dict[str, dict[str, str]] = {}
-    codes = []
-    for child in root:
-        key = child.get("layerID", "") if child.tag == "layer" else child.tag
-        if key in ("0", "1") and key not in layers:
-            layers[key] = child
-            codes.append(key)
-        elif key in ("attributes", "extra") and key not in heads and not len(child):
-            heads[key] = child.attrib
-            codes.append(CODES[key])
-        else:
-            codes.append(source.quote(child))
-    extra = heads.get("extra", {})
-    if codes != (["a", "x", "0", "1"] if extra else ["a", "0", "1"]):
-        extras.append(("children", json.dumps(codes, ensure_ascii=False)))
-    return layers, _pairs(heads.get("attributes", {}), "") + _pairs(extra, "extra/")
+def _parse_passage(source: XmlSource) -> Passage:
+    """Read the elements of any file; nodes one by one, so that the first error is reported."""
+    text = source.text
+    frame = read_frame(source, is_ascii="&#" in text and text.isascii())
+    check_nodes(source, frame.terminals)
+    check_nodes(source, frame.units)
+    styles: Styles = frozenset()
+    if "<category" in text:
+        styles = styles.union(*[read_style(e) for u in frame.units for e in u.iterfind("edge")])
+    has_foreign = attribute(frame.extras, "children")
+    foreign = _foreign_ids(source.root) if has_foreign else frozenset()
+    return Passage(
+        frame,
+        styles,
+        (read_terminal(source, element) for element in frame.terminals),
+        [element.attrib["ID"] for element in frame.units],
+        (read_unit(source, element, styles, foreign) for element in frame.units),
+    )
 
 
 def _foreign_ids(root: Element) -> frozenset[str]:
@@ -221,229 +172,122 @@ def _foreign_ids(root: Element) -> frozenset[str]:
     return frozenset(node.get("ID", "") for layer in layers for node in layer.iterfind("node"))
 
 
-def _read_layer(source: XmlSource, layer: Element | None, extras: _Pairs) -> list[Element]:
-    """Return the nodes of *layer*; everything else that it says goes to *extras*."""
-    if layer is None:
-        return []
-    prefix = f"layer{layer.get('layerID')}/"
-    attributes, extra, nodes, unusual = _contents(source, layer, "node")
-    extras += _pairs(layer.attrib, f"{prefix}layer/", ("layerID",))
-    extras += _pairs(attributes, f"{prefix}attributes/")
-    extras += _pairs(extra, f"{prefix}extra/")
-    if unusual:
-        extras.append((f"{prefix}children", unusual))
-    for node in nodes:
-        if "ID" not in node.attrib or "type" not in node.attrib:
-            source.fail("a node needs the attributes ID and type", node)
-    return nodes
+def _graph(passage: Passage) -> Graph:
+    """Build the graph of a passage."""
+    tokens, positions = _read_tokens(passage.terminals)
+    units = _numbered(passage.unit_ids, positions)
+    nodes, edges, linkage = _read_units(passage, positions, units)
+    _check_cycles(nodes, edges)
+    frame = passage.frame
+    styles = [(style, True) for style in sorted(passage.styles)]
+    return Graph(
+        frame.id,
+        "ucca",
+        tokens,
+        nodes,
+        edges,
+        _find_top(passage.unit_ids, edges, linkage),
+        frame.metadata,
+        (*frame.extras, *styles),
+    )
 
 
-def _read_tokens(
-    source: XmlSource, elements: list[Element]
-) -> tuple[tuple[Token, ...], dict[str, int]]:
+def _read_tokens(terminals: Iterable[Terminal]) -> tuple[tuple[Token, ...], dict[str, int]]:
     """Return the tokens, and their positions by id."""
     tokens: list[Token] = []
     positions: dict[str, int] = {}
     paragraph, place, last = "", 0, 0
-    for element in elements:
-        attributes, extra, edges, unusual = _contents(source, element, "edge")
-        if "text" not in attributes or edges:
-            source.fail("a terminal needs the attribute text and no edges", element)
-        pos, features = _read_features(extra) if extra else (None, [])
-        kind = element.attrib["type"]
-        if kind != "Word":
-            features.append(("type", kind))
-        here = attributes.get("paragraph")
+    for position, terminal in enumerate(terminals):
+        token_id, kind, here, given, form, lemma, pos, features, others, unusual = terminal
         place = place + 1 if here == paragraph else 1
         paragraph = here or ""
+        marks: Pairs = []
+        if kind != "Word":
+            marks.append(("type", kind))
         if here != "1":
-            features.append(("paragraph", here))
-        given = attributes.get("paragraph_position")
+            marks.append(("paragraph", here))
         if given != str(place):
-            features.append(("paragraph_position", given))
+            marks.append(("paragraph_position", given))
             place = int(given) if given and given.isdecimal() else place
-        if len(attributes) != 3 or here is None or given is None:
-            features += _pairs(attributes, "attributes/", _PLACES)
-        token_id, last = _read_token_id(source, element, last)
-        if last != len(tokens) + 1:
-            features.append(("node/ID", token_id))
-        if len(element.attrib) > 2:
-            features += _pairs(element.attrib, "node/", ("ID", "type"))
-        if unusual:
-            features.append(("children", unusual))
-        positions[token_id] = len(tokens)
-        tokens.append(_token((attributes["text"], extra.get("lemma"), pos, None, tuple(features))))
+        marks += others
+        if token_id == f"0.{last + 1}":  # nearly always
+            last += 1
+        else:
+            last = _token_number(token_id, last, position)
+        if last != position + 1:
+            marks.append(("node/ID", token_id))
+        marks += unusual
+        positions[token_id] = position
+        tokens.append(_token((form, lemma, pos, None, (*features, *marks) if marks else features)))
     return tuple(tokens), positions
 
 
-def _read_features(extra: dict[str, str]) -> tuple[str | None, _Pairs]:
-    """Return the part of speech, and the features without it and the lemma."""
-    names, kept = _feature_names(tuple(extra))
-    features = list(zip(names, [extra[name] for name in kept], strict=True))
-    pos = extra.get("pos")
-    if pos is None and "tag" in extra:
-        return extra["tag"], [*features, ("pos_name", "tag")]
-    return pos, features
-
-
-@lru_cache(maxsize=1024)
-def _feature_names(extra: tuple[str, ...]) -> tuple[list[str], list[str]]:
-    """Return the names of features, and those of the attributes of ``extra`` that they come from.
-
-    The tokens of a treebank have few different sets of attributes.
-    """
-    moved = ("lemma", "pos" if "pos" in extra else "tag")
-    kept = sorted(name for name in extra if name not in moved)
-    return [f"extra/{name}" if name in TOKEN_MARKS else name for name in kept], kept
-
-
-def _read_token_id(source: XmlSource, element: Element, last: int) -> tuple[str, int]:
-    """Return the id of a terminal and its number, which must be greater than the *last* one."""
-    token_id = element.attrib["ID"]
-    if token_id == f"0.{last + 1}":  # nearly always
-        return token_id, last + 1
+def _token_number(token_id: str, last: int, position: int) -> int:
+    """Return the number in the id of a terminal, which must be greater than the *last* one."""
     number = token_id.removeprefix("0.")
     if not number.isdecimal() or f"0.{int(number)}" != token_id:
-        source.fail(f"the id of a terminal must be like 0.1, not {token_id!r}", element)
+        message = f"the id of a terminal must be like 0.1, not {token_id!r}"
+        raise _MisfitError(message, 0, position)
     if int(number) == last:
-        source.fail(f"node {token_id!r} is defined twice", element)
+        raise _MisfitError(f"node {token_id!r} is defined twice", 0, position)
     if int(number) < last:
-        source.fail(f"terminal {token_id!r} is not in the order of the ids", element)
-    return token_id, int(number)
+        raise _MisfitError(f"terminal {token_id!r} is not in the order of the ids", 0, position)
+    return int(number)
+
+
+def _numbered(unit_ids: Iterable[str], positions: dict[str, int]) -> dict[str, int]:
+    """Return the number of each unit by its id."""
+    numbers: dict[str, int] = {}
+    for number, unit_id in enumerate(unit_ids):
+        if unit_id in numbers or unit_id in positions:
+            raise _MisfitError(f"node {unit_id!r} is defined twice", 1, number)
+        numbers[unit_id] = number
+    return numbers
 
 
 def _read_units(
-    source: XmlSource,
-    elements: list[Element],
-    positions: dict[str, int],
-    styles: frozenset[str],
-    foreign: frozenset[str],
-) -> tuple[tuple[Node, ...], tuple[Edge, ...]]:
-    known = _read_unit_ids(source, elements, positions)
+    passage: Passage, positions: dict[str, int], known: Container[str]
+) -> tuple[tuple[Node, ...], tuple[Edge, ...], set[str]]:
+    """Return nodes, edges, and the ids of the linkage units."""
     nodes: list[Node] = []
     edges: list[Edge] = []
+    linkage: set[str] = set()
     terminals: dict[str, Node] = {}
-    for element in elements:
-        own = element.attrib
-        unit_id = own["ID"]
-        attributes, extra, items, unusual = _contents(source, element, "edge", foreign)
+    for number, (unit_id, unit) in enumerate(zip(passage.unit_ids, passage.units, strict=True)):
+        kind, implicit, attributes, unusual, links = unit
+        if kind == "LKG":
+            linkage.add(unit_id)
         anchors: list[int] = []
         order: list[int] = []
         first = len(edges)
-        for item in items:
-            target, label, remote, marks = _read_edge(source, item, styles)
+        for target, (label, remote, marks, is_plain_terminal) in links:
             if target in positions:
-                if label == TERMINAL and not remote and not marks:
-                    anchors.append(positions[target])
+                position = positions[target]
+                if is_plain_terminal:
+                    anchors.append(position)
                     order.append(len(edges) - first)
                     continue
-                terminals[target] = Node(
-                    target, None, (positions[target],), attributes=_TERMINAL_NODE
-                )
+                terminals[target] = Node(target, None, (position,), attributes=_TERMINAL_NODE)
             elif target not in known:
-                source.fail(f"there is an edge to an unknown node {target!r}", item)
+                message = f"there is an edge to an unknown node {target!r}"
+                raise _MisfitError(message, 1, number, target)
             edges.append(_edge((unit_id, target, label, remote, marks)))
-        implicit = attributes.get("implicit") == "True"
-        skip = ("implicit",) if implicit else ()
-        pairs = _pairs(attributes, "attributes/", skip, NODE_MARKS) if attributes else []
-        if extra:
-            pairs += _pairs(extra, "extra/")
-        if own["type"] != "FN":
-            pairs.append(("type", own["type"]))
-        if len(own) > 2:
-            pairs += _pairs(own, "node/", ("ID", "type"))
         if any(order):
-            pairs.append(("order", " ".join(map(str, order))))
+            attributes = (*attributes, ("order", " ".join(map(str, order))))
         if unusual:
-            pairs.append(("children", unusual))
-        nodes.append(_node((unit_id, None, tuple(anchors), False, implicit, tuple(pairs))))
-    return (*nodes, *terminals.values()), tuple(edges)
+            attributes += unusual
+        nodes.append(_node((unit_id, None, tuple(anchors), False, implicit, attributes)))
+    return (*nodes, *terminals.values()), tuple(edges), linkage
 
 
-def _read_unit_ids(
-    source: XmlSource, elements: list[Element], positions: dict[str, int]
-) -> set[str]:
-    ids: set[str] = set()
-    for element in elements:
-        unit_id = element.attrib["ID"]
-        if unit_id in ids or unit_id in positions:
-            source.fail(f"node {unit_id!r} is defined twice", element)
-        ids.add(unit_id)
-    return ids
-
-
-def _read_styles(units: list[Element]) -> frozenset[str]:
-    """Say which edges have a category element even if it is their only one."""
-    found = set()
-    for unit in units:
-        for edge in unit.iterfind("edge"):
-            categories = edge.findall("category")
-            if len(categories) == 1:
-                found.add(style_of((categories[0].get("tag"),)))
-    return frozenset(found)
-
-
-def _read_edge(
-    source: XmlSource, element: Element, styles: frozenset[str]
-) -> tuple[str, str, bool, Attributes]:
-    """Return the target, the label, whether it is remote, and the attributes of an edge."""
-    own = element.attrib
-    kind, target = own.get("type"), own.get("toID")
-    if target is None:
-        source.fail("an edge needs the attribute toID", element)
-    if len(element) == 1 and len(own) == 2 and kind and not styles:
-        head = element[0]
-        # Nothing but an empty element attributes, and a label that is the type.
-        if head.tag == "attributes" and not head.keys() and not len(head) and _is_label(kind):
-            return target, kind, False, ()
-    attributes, extra, categories, unusual = _contents(source, element, "category")
-    tags = tuple([category.get("tag") for category in categories]) or (kind,)
-    if None in tags:
-        source.fail("an edge needs a category", element)
-    remote = attributes.get("remote") == "True"
-    pairs = _pairs(attributes, "attributes/", ("remote",) if remote else (), EDGE_MARKS)
-    pairs += _pairs(extra, "extra/")
-    if len(own) > 2 or kind is None:
-        pairs += _pairs(own, "edge/", ("toID", "type"))
-    if kind != tags[0]:
-        pairs.append(("type", kind))
-    usual = len(tags) > 1 or style_of(tags) in styles
-    if bool(categories) != usual:
-        pairs.append(("categories", bool(categories)))
-    for number, category in enumerate(categories):
-        if len(category):
-            source.fail("unexpected element in a category", category)
-        if len(category.attrib) > 1:
-            pairs += _pairs(category.attrib, f"category/{number}/", ("tag",))
-    if unusual:
-        pairs.append(("children", unusual))
-    return target, _label(tags), remote, tuple(pairs)
-
-
-@lru_cache(maxsize=1024)
-def _is_label(kind: str) -> bool:
-    return join_categories((kind,)) == kind
-
-
-@lru_cache(maxsize=1024)
-def _label(tags: tuple[str, ...]) -> str:
-    return join_categories(tags)
-
-
-def _find_top(
-    source: XmlSource, units: list[Element], nodes: Sequence[Node], edges: Sequence[Edge]
-) -> tuple[str, ...]:
-    """Return the first unit below nothing; refuse cycles of edges that are not remote."""
-    linkage = {unit.attrib["ID"] for unit in units if unit.attrib["type"] == "LKG"}
-    below: dict[str, list[str]] = {node.id: [] for node in nodes}
+def _check_cycles(nodes: Iterable[Node], edges: Iterable[Edge]) -> None:
+    """Refuse cycles of edges that are not remote."""
+    below: dict[str, list[str]] = {node[0]: [] for node in nodes}
     degrees: dict[str, int] = dict.fromkeys(below, 0)
-    children = set()
     for parent, child, _, remote, _ in edges:
         if not remote:
             below[parent].append(child)
             degrees[child] += 1
-            if parent not in linkage:
-                children.add(child)
     todo = [node_id for node_id, degree in degrees.items() if not degree]
     for node_id in todo:
         for child in below[node_id]:
@@ -451,10 +295,17 @@ def _find_top(
             if not degrees[child]:
                 todo.append(child)
     if len(todo) < len(degrees):
-        stuck = next(unit for unit in units if degrees[unit.attrib["ID"]])
-        name = stuck.attrib["ID"]
-        source.fail(f"unit {name!r} is on or below a cycle of edges that are not remote", stuck)
-    for unit in units:
-        if unit.attrib["ID"] not in children and unit.attrib["type"] != "LKG":
-            return (unit.attrib["ID"],)
+        number, name = next((i, name) for i, name in enumerate(degrees) if degrees[name])
+        message = f"unit {name!r} is on or below a cycle of edges that are not remote"
+        raise _MisfitError(message, 1, number)
+
+
+def _find_top(unit_ids: Iterable[str], edges: Iterable[Edge], linkage: set[str]) -> tuple[str, ...]:
+    """Return the first unit below nothing but linkage units."""
+    children = {
+        child for parent, child, _, remote, _ in edges if not remote and parent not in linkage
+    }
+    for unit_id in unit_ids:
+        if unit_id not in children and unit_id not in linkage:
+            return (unit_id,)
     return ()

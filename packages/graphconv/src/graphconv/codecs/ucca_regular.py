@@ -1,0 +1,233 @@
+r"""Reading UCCA XML that is as regular as programs write it, without a tree of all its elements.
+
+A passage says the same few things many times: which attributes a terminal has, that an edge is an
+``A``. So the text is cut where its nodes and edges start, and what stands between the cuts is
+looked up. Whatever was not met before goes through the XML parser, and through the functions that
+read the elements of any other file:
+
+* an edge, and a unit without its edges, as they stand behind their id:
+  ``type="A"><attributes /></edge>``;
+* a terminal without the values of its attributes: its *shape*, which says where each value goes;
+* the rest of the file, with an empty node in place of each row of nodes.
+
+Nothing is assumed about indentation, or about which attributes there are. A file for which this is
+not certainly the same as to parse it whole is none of ours: :func:`read` returns None for it.
+
+>>> text = '''<root annotationID="0" passageID="7"><attributes />
+...   <layer layerID="0"><attributes />
+...     <node ID="0.1" type="Word"><attributes paragraph="1" text="Go" /></node>
+...   </layer>
+...   <layer layerID="1"><attributes />
+...     <node ID="1.1" type="FN"><attributes />
+...       <edge toID="0.1" type="Terminal"><attributes /></edge></node>
+...   </layer></root>'''
+>>> passage = read(text, "7.xml")
+>>> [terminal.form for terminal in passage.terminals], passage.unit_ids
+(['Go'], ['1.1'])
+>>> read('<root passageID="8"><attributes /><!-- no layers --></root>', "8.xml") is None
+True
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache, partial
+from operator import itemgetter
+from typing import Any, NamedTuple
+
+from graphconv.codecs.ucca_elements import (
+    Frame,
+    Link,
+    Passage,
+    Styles,
+    Terminal,
+    Unit,
+    check_nodes,
+    read_frame,
+    read_link,
+    read_style,
+    read_terminal,
+    read_unit,
+)
+from graphconv.codecs.xml_source import XmlSource, parse_xml
+from graphconv.errors import FormatError
+from graphconv.graph import Attributes
+
+_NODE = '<node ID="'
+_NODE_END = "</node>"
+_EDGE = '<edge toID="'
+_SPACE = " \t\r\n"
+_KEPT = 1 << 12
+_UNUSUAL = frozenset({"children", "layer0/children", "layer1/children"})
+
+# What a parser would refuse in a value, or change (white space).
+_is_unsafe = re.compile("[\x00-\x1f\ud800-\udfff\ufffe\uffff]").search
+
+# The constructor of a NamedTuple runs Python code; these do not.
+_terminal: Callable[[Any], Terminal] = partial(tuple.__new__, Terminal)
+_unit: Callable[[Any], Unit] = partial(tuple.__new__, Unit)
+
+
+class _Shape(NamedTuple):
+    """Where the values of a terminal go, and the *constants*, which count as further values."""
+
+    constants: tuple[str | None, ...]
+    fields: Callable[[Sequence[str | None]], tuple[str | None, ...]]
+    names: tuple[str, ...]
+    features: Callable[[Sequence[str | None]], tuple[str | None, ...]]
+
+
+class _IrregularError(Exception):
+    """The file has to be parsed whole."""
+
+
+def read(text: str, filename: str) -> Passage | None:
+    """Return what the passage *text* says, or None if that takes a parser, as in all bad files."""
+    # Comments and instructions could hold what looks like an element; a declaration cannot.
+    has_declaration = text.lstrip("\ufeff" + _SPACE).startswith("<?xml ")
+    if "<!" in text or text.count("<?") != has_declaration:
+        return None
+    try:
+        skeleton, rows = _cut(text)
+        is_ascii = "&#" in text and text.isascii()
+        frame = read_frame(parse_xml(skeleton, filename), is_ascii=is_ascii)
+        has_terminals, has_units = bool(frame.terminals), bool(frame.units)
+        found = len(frame.terminals) + len(frame.units)
+        if not has_terminals + has_units == found == len(rows) or not _is_usual(frame):
+            return None
+        terminals = _read_terminals(rows[0]) if has_terminals else []
+        ids, heads, links = _cut_units(rows[-1] if has_units else ())
+        ends = {end for row in links for _, _, end in row}
+        styles: Styles = frozenset()
+        if "<category" in text:
+            styles = styles.union(*map(_style, ends))
+        link_of = {end: _link(end, styles) for end in ends}
+        units = [
+            _unit((*_head(head), [(target, link_of[end]) for target, _, end in row]))
+            for head, row in zip(heads, links, strict=True)
+        ]
+    except (FormatError, _IrregularError):
+        return None
+    return Passage(frame, styles, terminals, ids, units)
+
+
+def _cut(text: str) -> tuple[str, list[list[str]]]:
+    """Return the text without nodes, and each row of nodes: what follows ``ID="`` in each."""
+    *nodes, rest = text.split(_NODE_END)
+    skeleton = []
+    rows: list[list[str]] = []
+    for node in nodes:
+        before, found, inner = node.partition(_NODE)
+        if not found:
+            raise _IrregularError
+        if before.strip(_SPACE) or not rows:
+            skeleton += [before, "<node />"]
+            rows.append([])
+        rows[-1].append(inner)
+    skeleton.append(rest)
+    return "".join(skeleton), rows
+
+
+def _is_usual(frame: Frame) -> bool:
+    """Say whether there is nothing but attributes, extra and nodes, in this order."""
+    return _UNUSUAL.isdisjoint([name for name, _ in frame.extras])
+
+
+def _read_terminals(nodes: Iterable[str]) -> list[Terminal]:
+    terminals = []
+    seen: list[str] = []
+    for node in nodes:
+        if "&" in node:
+            terminals.append(_parse_terminal(node))
+            continue
+        parts = node.split('"')
+        values: list[Any] = parts[::2]
+        if len(parts) != 2 * len(values):
+            raise _IrregularError
+        constants, fields, names, features = _shape(tuple(parts[1::2]))
+        seen += values
+        values += constants
+        pairs = tuple(zip(names, features(values), strict=True))
+        terminals.append(_terminal((*fields(values), pairs, (), ())))
+    _check_values("".join(seen))
+    return terminals
+
+
+def _cut_units(
+    nodes: Iterable[str],
+) -> tuple[list[str], list[str], list[list[tuple[str, str, str]]]]:
+    """Return for each unit its id, the rest of its head, and its edges, cut behind the target."""
+    ids, heads, links = [], [], []
+    for node in nodes:
+        head, *edges = node.split(_EDGE)
+        unit_id, _, head = head.partition('"')
+        ids.append(unit_id)
+        heads.append(head)
+        links.append([edge.partition('"') for edge in edges])
+    joined = "".join(ids)
+    if "&" in joined:
+        raise _IrregularError
+    _check_values(joined)
+    return ids, heads, links
+
+
+def _check_values(text: str) -> None:
+    """Refuse values that are not what stands in the file; those with references are not here."""
+    if "<" in text or (not text.isprintable() and _is_unsafe(text)):
+        raise _IrregularError
+
+
+@lru_cache(_KEPT)
+def _shape(between: tuple[str, ...]) -> _Shape:
+    """Return the shape of terminals that have the texts *between* their values."""
+    values = [f"value {number}" for number in range(len(between))]
+    pieces = [piece for pair in zip(values, between, strict=True) for piece in pair]
+    terminal = _parse_terminal('"'.join(pieces))
+    names = tuple([name for name, _ in terminal.features])
+    contents = (*terminal[:7], *[value for _, value in terminal.features])
+    constants = tuple([value for value in contents if value not in values])
+    # Each value has one place: an attribute has vanished if it declared a namespace.
+    if terminal.others or terminal.unusual or len(contents) - len(constants) != len(values):
+        raise _IrregularError
+    places = [[*values, *constants].index(value) for value in contents]
+    return _Shape(constants, _picker(places[:7]), names, _picker(places[7:]))
+
+
+def _picker(places: Sequence[int]) -> Callable[[Sequence[str | None]], tuple[str | None, ...]]:
+    if len(places) > 1:
+        return itemgetter(*places)
+    return lambda values: tuple([values[place] for place in places])
+
+
+def _parse_terminal(node: str) -> Terminal:
+    source = parse_xml(f"{_NODE}{node}{_NODE_END}", "")
+    check_nodes(source, [source.root])
+    return read_terminal(source, source.root)
+
+
+@lru_cache(_KEPT)
+def _head(text: str) -> tuple[str, bool, Attributes, Attributes]:
+    """Return the fields of a unit but its edges, from the text between its id and them."""
+    source = parse_xml(f'{_NODE}"{text}{_NODE_END}', "")
+    check_nodes(source, [source.root])
+    unit = read_unit(source, source.root, frozenset())
+    if unit.links or unit.unusual:
+        raise _IrregularError
+    return unit[:4]
+
+
+@lru_cache(_KEPT)
+def _link(text: str, styles: Styles) -> Link:
+    """Read an edge from its text behind the target."""
+    source = _edge(text)
+    return read_link(source, source.root, styles)
+
+
+@lru_cache(_KEPT)
+def _style(text: str) -> Styles:
+    return read_style(_edge(text).root)
+
+
+def _edge(text: str) -> XmlSource:
+    return parse_xml(f'{_EDGE}"{text}', "")
