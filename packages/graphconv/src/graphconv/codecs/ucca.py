@@ -59,7 +59,7 @@ True
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any
 from xml.etree.ElementTree import Element
@@ -175,9 +175,9 @@ def _foreign_ids(root: Element) -> frozenset[str]:
 def _graph(passage: Passage) -> Graph:
     """Build the graph of a passage."""
     tokens, positions = _read_tokens(passage.terminals)
-    units = _numbered(passage.unit_ids, positions)
-    nodes, edges, linkage = _read_units(passage, positions, units)
-    _check_cycles(nodes, edges)
+    numbers = _numbered(passage.unit_ids, positions)
+    nodes, edges, linkage = _read_units(passage, positions, numbers)
+    _check_cycles(nodes, edges, numbers)
     frame = passage.frame
     styles = [(style, True) for style in sorted(passage.styles)]
     return Graph(
@@ -280,8 +280,14 @@ def _read_units(
     return (*nodes, *terminals.values()), tuple(edges), linkage
 
 
-def _check_cycles(nodes: Iterable[Node], edges: Iterable[Edge]) -> None:
+def _check_cycles(nodes: Sequence[Node], edges: Sequence[Edge], numbers: dict[str, int]) -> None:
     """Refuse cycles of edges that are not remote."""
+    last = len(numbers)
+    ends = [(edge[0], edge[1]) for edge in edges if not edge[3]]
+    back = [s for s, t in ends if numbers[s] >= numbers.get(t, last)]
+    # A cycle has an edge that leads back in the file, from a unit that some edge leads to.
+    if not back or {target for _, target in ends}.isdisjoint(back):
+        return
     below: dict[str, list[str]] = {node[0]: [] for node in nodes}
     degrees: dict[str, int] = dict.fromkeys(below, 0)
     for parent, child, _, remote, _ in edges:

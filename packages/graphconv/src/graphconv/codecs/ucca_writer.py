@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
-from typing import Any
+from operator import itemgetter
+from typing import Any, NamedTuple
 
 from graphconv.errors import FormatError
 from graphconv.graph import Attributes, Edge, Graph, Node, attribute, split_categories
@@ -36,6 +38,7 @@ EDGE_MARKS = frozenset({"type", "categories", "children"})
 # What the features of most tokens consist of.
 _PLAIN_GROUPS = frozenset({"", "extra"})
 _PLAIN_MARKS = frozenset({"type", "pos_name"})
+_EDGE_HEAD = '      <edge toID="'
 _NEWLINE = "\n"  # Python 3.11 has no backslash inside of an f-string
 _STYLES = ("categories", "terminal_categories")
 _XML_NAMESPACE = "{http://www.w3.org/XML/1998/namespace}"
@@ -124,6 +127,10 @@ def _quote(value: Any) -> str:
     return text.translate(_ESCAPES)
 
 
+def _quote_all(texts: Iterable[str]) -> Iterable[str]:
+    return map(_quote, texts) if _is_special("".join(texts)) else texts
+
+
 @lru_cache(maxsize=4096)
 def _template(names: tuple[str, ...]) -> tuple[tuple[str, ...], str]:
     """Return *names* in order, and the text of these attributes with a place for each value."""
@@ -202,12 +209,25 @@ def _write_tokens(graph: Graph, kinds: dict[str, str]) -> tuple[list[str], list[
     ids, texts = [], []
     paragraph, place = "", 0
     for number, token in enumerate(graph.tokens, 1):
-        groups = _classify(token.features, TOKEN_MARKS, "extra")
+        form, lemma, pos, _, features = token
+        names, values = zip(*features, strict=True) if features else ((), ())
+        pos_name = values[names.index("pos_name")] if "pos_name" in names else "pos"
+        plain = _plain_token(names, lemma is not None, pos is not None, pos_name)
+        if plain:
+            token_id = f"0.{number}"
+            place = place + 1 if paragraph == "1" else 1
+            paragraph = "1"
+            kind = kinds.get(token_id, "Word")
+            said = (token_id, kind, str(place), form, lemma, pos, *values)
+            ids.append(token_id)
+            texts.append(_fill(plain, said))
+            continue
+        groups = _classify(features, TOKEN_MARKS, "extra")
         marks = groups.get("", {})
-        if token.lemma is not None:
-            groups.setdefault("extra", {})["lemma"] = token.lemma
-        if token.pos is not None:
-            groups.setdefault("extra", {})[marks.get("pos_name", "pos")] = token.pos
+        if lemma is not None:
+            groups.setdefault("extra", {})["lemma"] = lemma
+        if pos is not None:
+            groups.setdefault("extra", {})[pos_name] = pos
         here = marks.get("paragraph", "1")
         place = place + 1 if here == paragraph else 1
         paragraph = here or ""
@@ -218,25 +238,54 @@ def _write_tokens(graph: Graph, kinds: dict[str, str]) -> tuple[list[str], list[
         token_id = groups["node"].get("ID") if "node" in groups else None
         ids.append(token_id or f"0.{number}")
         kind = marks.get("type", kinds.get(ids[-1], "Word"))
-        if _PLAIN_GROUPS.issuperset(groups) and _PLAIN_MARKS.issuperset(marks):
-            texts.append(_write_plain_token(ids[-1], kind, given, token.form, groups.get("extra")))
-            continue
         attributes = groups.setdefault("attributes", {})
-        attributes.update(paragraph=here, paragraph_position=given, text=token.form)
+        attributes.update(paragraph=here, paragraph_position=given, text=form)
         texts.append(_write_node(ids[-1], kind, groups, []))
     return ids, texts
 
 
-def _write_plain_token(
-    token_id: str, kind: str, place: str, form: str, extra: dict[str, Any] | None
-) -> str:
-    """Write a terminal of the only paragraph, as nearly all are."""
-    return (
-        f'    <node ID="{token_id}" type="{_quote(kind)}">\n'
-        f'      <attributes paragraph="1" paragraph_position="{place}" text="{_quote(form)}" />\n'
-        f"{f'      <extra{_write_pairs(extra)} />{_NEWLINE}' if extra else ''}"
+class _Template(NamedTuple):
+    """A text with places for values, and which values go there."""
+
+    text: str
+    pick: Callable[[Sequence[Any]], tuple[Any, ...]]
+
+
+@lru_cache(maxsize=4096)
+def _plain_token(
+    names: tuple[str, ...], has_lemma: bool, has_pos: bool, pos_name: str
+) -> _Template | None:
+    """Return the template of a terminal of the first paragraph, as nearly all are, else None.
+
+    Its values are id, type, place, form, lemma, pos, and those of the features called *names*.
+    """
+    groups = {group: dict(places) for group, places in _places(names, TOKEN_MARKS, "extra")}
+    marks, extra = groups.get("", {}), groups.get("extra", {})
+    if not _PLAIN_GROUPS.issuperset(groups) or not _PLAIN_MARKS.issuperset(marks):
+        return None
+    places = {name: 6 + place for name, place in extra.items()}
+    if has_lemma:
+        places["lemma"] = 4
+    if has_pos:
+        places[pos_name] = 5
+    kind = 6 + marks["type"] if "type" in marks else 1
+    order, written = _template(tuple(places))
+    text = (
+        '    <node ID="%s" type="%s">\n'
+        '      <attributes paragraph="1" paragraph_position="%s" text="%s" />\n'
+        f"{f'      <extra{written} />{_NEWLINE}' if places else ''}"
         "    </node>\n"
     )
+    return _Template(text, itemgetter(0, kind, 2, 3, *[places[name] for name in order]))
+
+
+def _fill(template: _Template, values: Sequence[Any]) -> str:
+    chosen = template.pick(values)
+    try:
+        special = _is_special("".join(chosen)) is not None
+    except TypeError:  # values that are no text
+        special = True
+    return template.text % (tuple(map(_quote, chosen)) if special else chosen)
 
 
 def _write_units(
@@ -246,25 +295,42 @@ def _write_units(
     kinds: dict[str, str],
     styles: frozenset[str],
 ) -> list[str]:
-    outgoing: dict[str, list[str]] = {node.id: [] for node in graph.nodes}
-    names |= {n.id: token_ids[n.anchors[0]] for n in graph.nodes if _is_terminal(n)}
+    outgoing: dict[str, list[str]] = {node[0]: [] for node in graph.nodes}
+    names |= {n[0]: token_ids[n[2][0]] for n in graph.nodes if n[5] and _is_terminal(n)}
+    written = dict(zip(names, _quote_all(names.values()), strict=True))
+    tails: dict[str, str] = {}
     for edge in graph.edges:
-        outgoing[edge.source].append(_write_edge(edge, names[edge.target], styles))
-    head, tail = _plain_edge(TERMINAL, styles)
+        source, target, label, remote, attributes = edge
+        if remote or attributes:
+            item = _write_edge(edge, names[target], styles)
+        else:
+            if label not in tails:
+                tails[label] = _edge_tail(label, styles)
+            item = f"{_EDGE_HEAD}{written[target]}{tails[label]}"
+        outgoing[source].append(item)
+    tail = _edge_tail(TERMINAL, styles)
+    anchor_items = [f"{_EDGE_HEAD}{token_id}{tail}" for token_id in _quote_all(token_ids)]
     texts = []
     for node in graph.nodes:
-        if _is_terminal(node):
+        node_id, _, anchors, _, implicit, attributes = node
+        if attributes and _is_terminal(node):
             continue
-        groups = _classify(node.attributes, NODE_MARKS, "attributes") if node.attributes else {}
+        groups = _classify(attributes, NODE_MARKS, "attributes") if attributes else {}
         marks = groups.get("", {})
-        items = outgoing[node.id]
-        if node.anchors:
-            anchors = [f"{head}{token_ids[anchor]}{tail}" for anchor in node.anchors]
-            items = _merge(anchors, items, marks["order"]) if "order" in marks else anchors + items
-        if node.implicit:
+        items = outgoing[node_id]
+        if anchors:
+            words = [anchor_items[anchor] for anchor in anchors]
+            items = _merge(words, items, marks["order"]) if "order" in marks else words + items
+        kind = marks["type"] if "type" in marks else kinds.get(node_id, "FN")
+        if implicit:
             groups.setdefault("attributes", {})["implicit"] = "True"
-        kind = marks.get("type", kinds.get(node.id, "FN"))
-        texts.append(_write_node(names[node.id], kind, groups, items))
+        if groups:
+            texts.append(_write_node(names[node_id], kind, groups, items))
+            continue
+        texts.append(
+            f'    <node ID="{written[node_id]}" type="{kind}">\n'
+            f"      <attributes />\n{''.join(items)}    </node>\n"
+        )
     return texts
 
 
@@ -289,9 +355,6 @@ def style_of(tags: tuple[str | None, ...]) -> str:
 
 
 def _write_edge(edge: Edge, target: str, styles: frozenset[str]) -> str:
-    if not edge.attributes and not edge.remote:
-        head, tail = _plain_edge(edge.label, styles)
-        return f"{head}{target}{tail}"
     groups = _classify(edge.attributes, EDGE_MARKS, "attributes")
     marks = groups.get("", {})
     if edge.remote:
@@ -311,13 +374,12 @@ def _write_edge(edge: Edge, target: str, styles: frozenset[str]) -> str:
 
 
 @lru_cache(maxsize=1024)
-def _plain_edge(label: str, styles: frozenset[str]) -> tuple[str, str]:
-    """Return what stands before and after the target's id in an edge that says nothing more."""
+def _edge_tail(label: str, styles: frozenset[str]) -> str:
+    """Return what stands behind the target's id in an edge that says nothing but its label."""
     tags = split_categories(label)
     categories = tags if len(tags) > 1 or style_of(tags) in styles else ()
     inner = "".join([f'        <category tag="{_quote(tag)}" />\n' for tag in categories])
-    kind = f'" type="{_quote(tags[0])}">\n'
-    return '      <edge toID="', f"{kind}        <attributes />\n{inner}      </edge>\n"
+    return f'" type="{_quote(tags[0])}">\n        <attributes />\n{inner}      </edge>\n'
 
 
 def _name_units(graph: Graph, fresh: bool) -> dict[str, str]:

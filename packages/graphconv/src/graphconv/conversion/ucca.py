@@ -114,7 +114,7 @@ def build(graph: Graph, *, unit_labels: bool = True) -> Built:
     tops = sorted({number[top] for top in graph.tops})
     virtual = len(nodes)
     root = tops[0] if len(tops) == 1 else virtual
-    terminal = {i for i, node in enumerate(nodes) if _is_terminal_node(node)}
+    terminal = {i for i, node in enumerate(nodes) if node[5] and _is_terminal_node(node)}
     _check(graph, edges, terminal)
     rank = _ranks(graph, terminal)
     parent = _primary_edges(edges, rank, root)
@@ -225,12 +225,16 @@ def _check(graph: Graph, edges: Sequence[_Edge], terminal: set[int]) -> None:
     """Refuse a terminal that is two nodes, and a cycle of edges that are not remote."""
     if len({graph.nodes[i].anchors for i in terminal}) != len(terminal):
         raise ConversionError("two nodes are the same terminal", graph_id=graph.id)
+    ends = [(source, target) for source, target, _, remote in edges if not remote]
+    # A cycle has an edge that leads back in the list, from a node that some edge leads to.
+    back = [source for source, target in ends if source >= target]
+    if not back or {target for _, target in ends}.isdisjoint(back):
+        return
     missing = [0] * len(graph.nodes)
     below: list[list[int]] = [[] for _ in graph.nodes]
-    for source, target, _, remote in edges:
-        if not remote:
-            missing[target] += 1
-            below[source].append(target)
+    for source, target in ends:
+        missing[target] += 1
+        below[source].append(target)
     queue = [i for i, count in enumerate(missing) if not count]
     for i in queue:
         for target in below[i]:
@@ -247,9 +251,9 @@ def _check(graph: Graph, edges: Sequence[_Edge], terminal: set[int]) -> None:
 
 def _ranks(graph: Graph, terminal: set[int]) -> list[int]:
     """Return the sibling order of the nodes: terminals by position, then units by id."""
-    ranks = [0] * len(graph.nodes)
-    by_id = sorted([(natural(node[0]), i) for i, node in enumerate(graph.nodes)])
-    for place, (_, i) in enumerate(by_id):
+    keys = [natural(node[0]) for node in graph.nodes]
+    ranks = [0] * len(keys)
+    for place, i in enumerate(sorted(range(len(keys)), key=keys.__getitem__)):
         ranks[i] = place
     for i in terminal:
         ranks[i] = _word_rank(graph, graph.nodes[i].anchors[0])
@@ -313,8 +317,7 @@ def _add_words(
 
 def _is_terminal_node(node: Node) -> bool:
     return (
-        bool(node.attributes)
-        and len(node.anchors) == 1
+        len(node.anchors) == 1
         and not node.implicit
         and bool(attribute(node.attributes, "terminal"))
     )
