@@ -268,19 +268,19 @@ def _edges(
     block: Block, sentence: _Sentence, cells: Iterable[tuple[str, str]], sources: list[str]
 ) -> list[Edge]:
     """Return the edges from the id and the joined argument columns of each line."""
-    edges: list[Edge] = []
     empty = "\t".join("_" * len(sources))  # most of the lines
-    for number, line in cells:
-        if line != empty:
-            labels = line.split("\t")
-            if len(labels) != len(sources):
-                _check_widths(block, sentence)
-            if "" in labels:
-                raise _error("an argument column is empty", block, sentence, int(number) - 1)
-            for source, label in zip(sources, labels, strict=True):
-                if label != "_":
-                    edges.append(_edge((source, number, label, False, ())))
-    return edges
+    rows = [(number, line.split("\t")) for number, line in cells if line != empty]
+    for number, labels in rows:
+        if len(labels) != len(sources):
+            _check_widths(block, sentence)
+        if "" in labels:
+            raise _error("an argument column is empty", block, sentence, int(number) - 1)
+    return [
+        _edge((source, number, label, False, ()))
+        for number, labels in rows
+        for source, label in zip(sources, labels, strict=True)
+        if label != "_"
+    ]
 
 
 def _error(message: str, block: Block, sentence: _Sentence, row: int) -> FormatError:
@@ -320,7 +320,7 @@ def _format(graph: Graph, version: str) -> str:
     arguments = _arguments(graph, arcs, preds)
     count = len(graph.tokens)
     forms, lemmas, tags, _, features = zip(*graph.tokens, strict=True) if count else [()] * 5
-    frames = [_frame(pairs) for pairs in features]
+    frames = [_frame(pairs) if pairs else None for pairs in features]
     columns: list[Iterable[str]] = [
         token_nodes(count).ids[:count],
         forms,

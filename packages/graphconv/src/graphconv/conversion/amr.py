@@ -29,7 +29,7 @@ from graphconv.conversion.labels import (
     edge_label,
     natural,
 )
-from graphconv.conversion.side import Bare, Built, reordered
+from graphconv.conversion.side import Bare, Built, freeze, reordered
 from graphconv.conversion.spanning import (
     NO_EDGE,
     UNVISITED,
@@ -43,6 +43,8 @@ from graphconv.graph import Attributes, Edge, Graph, Node, attribute
 
 _CONSTANT = "="
 _ESCAPE = "\\"
+_SPECIAL = frozenset({_CONSTANT, _ESCAPE, VIRTUAL[0]})
+"""What the labels begin with that :func:`row_label` changes, or may change."""
 _INVERTED: Attributes = (("inverted", True),)
 
 # The constructor of a NamedTuple runs Python code; these do not.
@@ -71,7 +73,13 @@ def build(graph: Graph, *, unit_labels: bool = True) -> Built:
     del unit_labels  # an option of UCCA
     nodes = graph.nodes
     number = {node[0]: i for i, node in enumerate(nodes)}
-    labels = [_row_label(node[1], node[3]) for node in nodes]
+    labels = [
+        # Nearly every concept is its own label.
+        label
+        if label and not constant and label[0] not in _SPECIAL
+        else _row_label(label, constant)
+        for _, label, _, constant, _, _ in nodes
+    ]
     labels.append(VIRTUAL)
     virtual = len(nodes)
     arcs = _arcs(graph, number)
@@ -82,15 +90,26 @@ def build(graph: Graph, *, unit_labels: bool = True) -> Built:
     else:
         root = virtual
         out[root] = [(top, TOP, NO_EDGE) for top in tops]
-    unvisited = span(root, arcs, virtual + (root == virtual))
-    if unvisited:
-        span_rest(root, *_rest(graph, number, labels), arcs, unvisited)
-    tree = preorder(root, out, None, labels, [()] * len(labels))
+    anchors: list[tuple[int, ...]] = [()] * len(labels)
+    tree = preorder(root, out, None, labels, anchors)
+    # The direction that edges were written in leads to every node of nearly every graph.
+    if 0 in tree.first[:virtual]:
+        unvisited = span(root, arcs, virtual + (root == virtual))
+        if unvisited:
+            span_rest(root, *_rest(graph, number, labels), arcs, unvisited)
+        tree = preorder(root, out, None, labels, anchors)
     order = sorted(range(virtual), key=tree.first.__getitem__)
     ids = [nodes[i][0] for i in order]
     side = None
     if len(graph.tops) == 1 and not arcs.turned and _is_plain(graph):
         side = reordered(ids, order, [k for k in tree.edges if k != NO_EDGE])
+        patches = [
+            [k, {"attributes": freeze(edge[4])}]
+            for k, edge in enumerate(graph.edges)
+            if edge[4] and edge[4] != _INVERTED
+        ]
+        if patches:
+            side["edges"] = patches
     return Built(tree.rows, ids, side)
 
 
@@ -99,7 +118,7 @@ def read(rows: Sequence[Row], ids: Sequence[str] | None, framework: str) -> Bare
     inverted = _INVERTED if framework == "amr" else ()
     indices = _indices(rows)
     names = dict(zip(indices, _fresh_ids(rows) if ids is None else ids, strict=True))
-    nodes = tuple([_node(names[index], rows[index - 1][0]) for index in indices])
+    nodes = tuple([_node(name, rows[index - 1][0]) for index, name in names.items()])
     edges: list[Edge] = []
     tops: list[str] = []
     for _, index, head, row_relation, _ in rows:
@@ -116,40 +135,38 @@ def read(rows: Sequence[Row], ids: Sequence[str] | None, framework: str) -> Bare
 
 
 def _is_plain(graph: Graph) -> bool:
-    """Say whether rows can hold each node, and each edge in the direction it was written in."""
-    if graph.framework != "amr":
+    """Say whether rows can hold everything but the order, and attributes of edges."""
+    if graph.framework != "amr" or [edge for edge in graph.edges if edge[3]]:
         return False
-    for _, label, anchors, _, implicit, attributes in graph.nodes:
-        if attributes or anchors or implicit or label is None:
-            return False
-    for _, _, _, remote, attributes in graph.edges:
-        if remote or (attributes and attributes != _INVERTED):
-            return False
-    return True
+    unusual = [node for node in graph.nodes if node[5] or node[2] or node[4] or node[1] is None]
+    return not unusual
 
 
 def _arcs(graph: Graph, number: dict[str, int]) -> Arcs:
     written = []
     for k, (source, target, label, _, attributes) in enumerate(graph.edges):
-        above, below = number[source], number[target]
-        inverted = bool(attributes and attribute(attributes, "inverted"))
-        if inverted:
-            above, below = below, above
-        key, forwards, backwards = _directions(label, inverted)
-        written.append((key, k, above, below, forwards, backwards))
+        if attributes and attribute(attributes, "inverted"):
+            key, forwards, _ = _inverted(label)
+            written.append((key, k, number[target], (number[source], forwards, k)))
+        else:
+            key, forwards, _ = _written(label)
+            written.append((key, k, number[source], (number[target], forwards, k)))
     # To sort all edges at once costs less than to sort those of each node.
     written.sort()
     nodes = range(len(number) + 1)
     out: list[list[Arc]] = [[] for _ in nodes]
-    for _, k, above, below, forwards, _ in written:
-        out[above].append((below, forwards, k))
+    for _, _, above, arc in written:
+        out[above].append(arc)
 
     into: list[list[Arc]] = []
 
     def incoming() -> list[list[Arc]]:
         if not into:
             into.extend([] for _ in nodes)
-            for _, k, above, below, _, backwards in written:
+            for _, k, above, (below, _, _) in written:
+                edge = graph.edges[k]
+                inverted = attribute(edge.attributes, "inverted")
+                _, _, backwards = (_inverted if inverted else _written)(edge.label)
                 into[below].append((above, backwards, k))
             for siblings in into:
                 _sort(siblings)
@@ -158,12 +175,18 @@ def _arcs(graph: Graph, number: dict[str, int]) -> Arcs:
     return Arcs(out, incoming, [UNVISITED] * len(nodes), [], _sort)
 
 
+# Two functions of one argument, whose caches are faster than that of one function of two.
 @lru_cache(1 << 16)
-def _directions(label: str, inverted: bool) -> tuple[str, str, str]:
-    """Return the sort key of an edge as written, its relation, and that of the other direction."""
+def _written(label: str) -> tuple[str, str, str]:
+    """Return the sort key of an edge, its relation, and that of the other direction."""
     forwards, backwards = both_ways(label)
-    if inverted:
-        forwards, backwards = backwards, forwards
+    return natural(forwards), forwards, backwards
+
+
+@lru_cache(1 << 16)
+def _inverted(label: str) -> tuple[str, str, str]:
+    """Return the same of an edge that is written inverted."""
+    backwards, forwards = both_ways(label)
     return natural(forwards), forwards, backwards
 
 

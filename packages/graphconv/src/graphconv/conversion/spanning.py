@@ -11,7 +11,7 @@ needs no more than its place there: it ends in a copy.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -66,10 +66,11 @@ def span(root: int, arcs: Arcs, unvisited: int) -> int:
         if not unvisited:
             break
         for node in level:
-            children = len(out[node])
+            grown = False
             for arc in incoming[node]:
                 source = arc[0]
                 if parent[source] == UNVISITED:
+                    grown = True
                     parent[source] = number = arc[2]
                     arcs.turned.append(number)
                     out[node].append(arc)
@@ -80,7 +81,7 @@ def span(root: int, arcs: Arcs, unvisited: int) -> int:
                         levels.append([])
                     levels[depth].append(source)
                     unvisited -= 1 + (_descend(source, levels, depth, arcs) if rest else 0)
-            if len(out[node]) > children:
+            if grown:
                 sort(out[node])
     return unvisited
 
@@ -118,21 +119,28 @@ def preorder(
     rows: list[tuple[str, int, int, str, tuple[int, ...]]] = []
     edges: list[int] = []
     first = [0] * len(labels)
-    stack = [(root, ROOT_RELATION, NO_EDGE)]
-    heads = [0]  # of the arcs on the stack
     number = 0
-    while stack:
-        node, relation, edge = stack.pop()
-        number += 1
-        index = first[node]
-        is_primary = not index if parent is None else parent[node] == edge
-        if not index:
-            index = first[node] = number
-        rows.append((labels[node], index, heads.pop(), relation, anchors[node]))
-        edges.append(edge)
-        if is_primary and children[node]:
-            stack += reversed(children[node])
-            heads += [number] * len(children[node])
+    siblings: Iterator[Arc] = iter([(root, ROOT_RELATION, NO_EDGE)])
+    head = 0
+    above: list[tuple[Iterator[Arc], int]] = []  # the siblings still to come, and their head
+    while True:
+        for node, relation, edge in siblings:
+            number += 1
+            index = first[node]
+            below = children[node]
+            has_children = below and (not index if parent is None else parent[node] == edge)
+            if not index:
+                index = first[node] = number
+            rows.append((labels[node], index, head, relation, anchors[node]))
+            edges.append(edge)
+            if has_children:
+                above.append((siblings, head))
+                siblings, head = iter(below), number
+                break
+        else:
+            if not above:
+                break
+            siblings, head = above.pop()
     return Preorder(tuple(map(_row, rows)), first, edges)
 
 
