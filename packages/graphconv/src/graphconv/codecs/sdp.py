@@ -276,9 +276,9 @@ def _edges(
         if "" in labels:
             raise _error("an argument column is empty", block, sentence, int(number) - 1)
     return [
-        _edge((source, number, label, False, ()))
+        _edge((sources[column], number, label, False, ()))
         for number, labels in rows
-        for source, label in zip(sources, labels, strict=True)
+        for column, label in enumerate(labels)
         if label != "_"
     ]
 

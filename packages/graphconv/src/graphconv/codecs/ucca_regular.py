@@ -147,7 +147,7 @@ def _read_terminals(nodes: Iterable[str]) -> list[Terminal]:
         constants, fields, names, features = _shape(tuple(parts[1::2]))
         seen += values
         values += constants
-        pairs = tuple(zip(names, features(values), strict=False))
+        pairs = tuple(zip(names, features(values), strict=True))
         terminals.append(_terminal((*fields(values), pairs, (), ())))
     _check_values("".join(seen))
     return terminals

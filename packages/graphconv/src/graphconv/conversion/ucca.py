@@ -109,32 +109,35 @@ def foundational(graph: Graph) -> Graph:
 def build(graph: Graph, *, unit_labels: bool = True) -> Built:
     """Return the rows of *graph*, and the ids of its nodes in the order of their first rows."""
     nodes = graph.nodes
-    number = {node.id: i for i, node in enumerate(nodes)}
+    number = {node[0]: i for i, node in enumerate(nodes)}
     edges = [(number[s], number[t], label, remote) for s, t, label, remote, _ in graph.edges]
     tops = sorted({number[top] for top in graph.tops})
     virtual = len(nodes)
     root = tops[0] if len(tops) == 1 else virtual
     terminal = {i for i, node in enumerate(nodes) if node[5] and _is_terminal_node(node)}
     _check(graph, edges, terminal)
-    rank = _ranks(graph, terminal)
+    by_id, rank = _ranks(graph, terminal)
     parent = _primary_edges(edges, rank, root)
+    primary = [ROOT_RELATION] * virtual
     children: list[list[_Child]] = [[] for _ in range(virtual + 1)]
     for k, (source, target, label, remote) in enumerate(edges):
-        mark = REMOTE if remote else SECONDARY
-        if parent[target] == k:
-            mark = TERMINAL if target in terminal else ""
-        children[source].append((rank[target], relation(label, mark), k, target))
+        if parent[target] != k:
+            name = relation(label, REMOTE if remote else SECONDARY)
+        else:
+            name = relation(label, TERMINAL) if target in terminal else relation(label)
+            primary[target] = name
+        children[source].append((rank[target], name, k, target))
     if root == virtual:
         children[root].extend([(rank[top], TOP, NO_EDGE, top) for top in tops])
-    rooted = {root, *tops}
-    for i in range(virtual):
-        if parent[i] == NO_EDGE and i not in rooted:
-            name = NULL_TERMINAL if i in terminal else NULL
-            children[root].append((rank[i], name, NO_EDGE, i))
-    labels = _unit_labels(nodes, children, parent, root) if unit_labels else [ANY_UNIT] * virtual
+    for i, k in enumerate(parent[:virtual]):
+        if k == NO_EDGE and i != root:
+            name = TOP if i in tops else NULL_TERMINAL if i in terminal else NULL
+            primary[i] = name
+            if name != TOP:
+                children[root].append((rank[i], name, NO_EDGE, i))
+    labels = _unit_labels(nodes, primary, root) if unit_labels else [ANY_UNIT] * virtual
     labels = [
-        label + _IMPLICIT if node.implicit else label
-        for label, node in zip(labels, nodes, strict=True)
+        label + _IMPLICIT if node[4] else label for label, node in zip(labels, nodes, strict=True)
     ]
     labels.append(VIRTUAL)
     anchors = _add_words(graph, root, terminal, children, labels)
@@ -143,14 +146,13 @@ def build(graph: Graph, *, unit_labels: bool = True) -> Built:
     for siblings in children:
         if len(siblings) > 1:
             siblings.sort()
-        arcs.append([(child, name, k) for _, name, k, child in siblings])
+        arcs.append([(child, name, k) for _, name, k, child in siblings] if siblings else [])
     arcs += [[]] * (len(labels) - len(arcs))
     tree = preorder(root, arcs, parent, labels, anchors)
     order = sorted(range(virtual), key=tree.first.__getitem__)
-    ids = [nodes[i].id for i in order]
+    ids = [nodes[i][0] for i in order]
     side = None
-    if root != virtual and not terminal and _is_plain(graph, children, parent, anchors):
-        by_id = sorted(range(virtual), key=rank.__getitem__)
+    if root != virtual and not terminal and _is_plain(graph, children, primary, anchors):
         edge_order = [k for i in by_id for _, _, k, _ in children[i] if k != NO_EDGE]
         side = reordered(ids, by_id, edge_order)
     return Built(tree.rows, ids, side)
@@ -161,9 +163,9 @@ def read(rows: Sequence[Row], ids: Sequence[str] | None, framework: str) -> Bare
     del framework
     indices = _indices(rows)
     names = dict(zip(indices, _fresh_ids(rows) if ids is None else ids, strict=True))
-    anchors = {index: list(rows[index - 1].anchors) for index in indices}
+    anchors = {index: rows[index - 1][4] for index in indices}
     primary = dict.fromkeys(indices, "")
-    edges: dict[int, list[Edge]] = {index: [] for index in indices}
+    edges: dict[int, list[Edge]] = {}
     tops: list[str] = []
     owners = [0]  # for each row the node that its children belong to
     for _, index, head, row_relation, row_anchors in rows:
@@ -171,7 +173,7 @@ def read(rows: Sequence[Row], ids: Sequence[str] | None, framework: str) -> Bare
         owners.append(index if index in names else above)
         if row_relation in _WORDS:
             if index not in names and above:
-                anchors[above].extend(row_anchors)
+                anchors[above] += row_anchors
         elif row_relation in STRUCTURAL:
             primary[index] = row_relation
             if index in names and (row_relation == TOP or not head):
@@ -181,42 +183,40 @@ def read(rows: Sequence[Row], ids: Sequence[str] | None, framework: str) -> Bare
             if mark in _PRIMARY:
                 primary[index] = row_relation
             if above:
-                edges[above].append(_edge((names[above], names[index], label, mark == REMOTE, ())))
+                edge = _edge((names[above], names[index], label, mark == REMOTE, ()))
+                if above in edges:
+                    edges[above].append(edge)
+                else:
+                    edges[above] = [edge]
     nodes = []
-    order = sorted(indices, key=lambda index: natural(names[index]))
-    for index in order:
+    ordered: list[Edge] = []
+    for index in sorted(indices, key=lambda index: natural(names[index])):
         label, _, _, _, word = rows[index - 1]
+        outgoing = edges.get(index, ())
+        ordered += outgoing
         implicit = not word and label.endswith(_IMPLICIT)
-        attributes = _attributes(primary[index], bool(word), edges[index])
-        nodes.append(
-            _node((names[index], None, tuple(anchors[index]), False, implicit, attributes))
-        )
-    ordered = [edge for index in order for edge in edges[index]]
+        attributes = _attributes(primary[index], bool(word), outgoing)
+        nodes.append(_node((names[index], None, anchors[index], False, implicit, attributes)))
     return Bare(tuple(nodes), tuple(ordered), tuple(tops))
 
 
 def _is_plain(
     graph: Graph,
     children: Sequence[Sequence[_Child]],
-    parent: Sequence[int],
+    primary: Sequence[str],
     words: Sequence[tuple[int, ...]],
 ) -> bool:
     """Say whether rows can hold each node and edge of a graph with one top and no terminal node."""
-    if any(edge[4] for edge in graph.edges):
+    if [edge for edge in graph.edges if edge[4]]:
         return False
-    primary = [ROOT_RELATION] * len(words)
-    for siblings in children:
-        for _, name, k, child in siblings:
-            if parent[child] == k:
-                primary[child] = name
-    outgoing: list[list[Edge]] = [[] for _ in graph.nodes]
-    number = {node[0]: i for i, node in enumerate(graph.nodes)}
-    for edge in graph.edges:
-        outgoing[number[edge[0]]].append(edge)
     for i, (_, label, anchors, constant, _, attributes) in enumerate(graph.nodes):
         if label is not None or constant or (len(anchors) > 1 and [*anchors] != sorted(anchors)):
             return False
-        if attributes != _attributes(primary[i], bool(words[i]), outgoing[i]):
+        name = primary[i]
+        outgoing: list[Edge] = []
+        if name == NULL:
+            outgoing = [graph.edges[k] for _, _, k, _ in children[i] if k != NO_EDGE]
+        if attributes != _attributes(name, bool(words[i]), outgoing):
             return False
     return True
 
@@ -249,15 +249,16 @@ def _check(graph: Graph, edges: Sequence[_Edge], terminal: set[int]) -> None:
         )
 
 
-def _ranks(graph: Graph, terminal: set[int]) -> list[int]:
-    """Return the sibling order of the nodes: terminals by position, then units by id."""
+def _ranks(graph: Graph, terminal: set[int]) -> tuple[list[int], list[int]]:
+    """Return the nodes by id, and their sibling order: terminals by position, then units by id."""
     keys = [natural(node[0]) for node in graph.nodes]
+    by_id = sorted(range(len(keys)), key=keys.__getitem__)
     ranks = [0] * len(keys)
-    for place, i in enumerate(sorted(range(len(keys)), key=keys.__getitem__)):
+    for place, i in enumerate(by_id):
         ranks[i] = place
     for i in terminal:
         ranks[i] = _word_rank(graph, graph.nodes[i].anchors[0])
-    return ranks
+    return by_id, ranks
 
 
 def _word_rank(graph: Graph, position: int) -> int:
@@ -275,15 +276,14 @@ def _primary_edges(edges: Sequence[_Edge], rank: Sequence[int], root: int) -> li
     return [NO_EDGE if edge is None else edge[2] for edge in best]
 
 
-def _unit_labels(
-    nodes: Sequence[Node], children: Sequence[Sequence[_Child]], parent: Sequence[int], root: int
-) -> list[str]:
-    labels = [ROOT_UNIT] * len(nodes)
-    for siblings in children:
-        for _, name, k, child in siblings:
-            if parent[child] == k and child != root:
-                # The mark of implicit units comes last, so that no category may end in it.
-                labels[child] = f"{name}=" if name.rstrip("=").endswith(_IMPLICIT) else name
+def _unit_labels(nodes: Sequence[Node], primary: Sequence[str], root: int) -> list[str]:
+    # The mark of implicit units comes last, so that no category may end in it.
+    labels = [
+        f"{name}=" if _IMPLICIT in name and name.rstrip("=").endswith(_IMPLICIT) else name
+        for name in primary
+    ]
+    if root < len(nodes):
+        labels[root] = ROOT_UNIT
     return labels
 
 
@@ -300,7 +300,7 @@ def _add_words(
     for i, node in enumerate(graph.nodes):
         if not node[2]:
             continue
-        positions = sorted(node[2])
+        positions = sorted(node[2]) if len(node[2]) > 1 else [*node[2]]
         if positions[0] < 0:
             graph.validate()
         name = TERMINAL_CHILD
@@ -351,6 +351,6 @@ def _fresh_ids(rows: Sequence[Row]) -> list[str]:
 
 def _indices(rows: Sequence[Row]) -> list[int]:
     """Return the indices that stand for nodes: not the virtual root, not the words of a unit."""
-    indices = sorted({row.index for row in rows if row.relation not in _WORDS})
+    indices = sorted({row[1] for row in rows if row[3] not in _WORDS})
     is_virtual = rows[:1] and rows[0].label == VIRTUAL and not rows[0].anchors
     return indices[1:] if is_virtual else indices
