@@ -1,16 +1,21 @@
 """UCCA XML: everything is kept, nonsense is refused with its line."""
 
 import os
+import re
 import time
+from collections.abc import Callable
 from pathlib import Path
 from xml.etree.ElementTree import canonicalize
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from graphconv.codecs import Block, ucca
+from graphconv.codecs import Block, ucca, ucca_regular
 from graphconv.errors import FormatError
 from graphconv.graph import Edge, Graph, Node, Token, attribute
 from graphconv.interop.ucca import to_passage
+from graphconv.testing import graphs
 
 CORPORA = Path(os.environ.get("ARBORA_CORPORA", Path(__file__).parents[4] / "shared/corpora"))
 
@@ -289,3 +294,90 @@ def test_real_passages_come_back(name: str) -> None:
     for path in paths:
         text = path.read_text(encoding="utf-8")
         assert ucca.format(read(text)) == text, path
+
+
+NEWER = PLAIN.replace(
+    'type="A">\n        <attributes />', 'type="A"><attributes/><category tag="A"/>'
+)
+SPLICES = (
+    *(" ", "\t", "\n", "\r", "\x01", "\xa0", "\u200b", "\ufffe", "é", "=", ">", "<", "'", '"', "&"),
+    *(
+        "&quot;",
+        "&#233;",
+        "&#9;",
+        "&lt;",
+        "&x;",
+        "<!-- <node> -->",
+        "<!DOCTYPE a>",
+        "<?x </node>?>",
+    ),
+    *(
+        "</node>",
+        '<node ID="',
+        "<node />",
+        '<node ID="1.9" type="FN" />',
+        "</edge>",
+        '<edge toID="',
+    ),
+    *("<extra />", '<extra a="b" />', "<attributes />", '<category tag="A" />', "</layer>", "text"),
+    *("x='1' ", 'x="1" ', 'x:y="1" ', 'xmlns="u" ', 'xmlns:x="u" ', 'xml:lang="en" ', "0.1", "1.1"),
+    *("Terminal", "LKG", "True", '<?xml version="1.0"?>', "<![CDATA[ ]]>", "\ufeff", ""),
+)
+
+
+def written(graph: Graph) -> str:
+    try:
+        return ucca.format(graph)
+    except FormatError:  # what XML cannot hold
+        return PLAIN
+
+
+def outcome(parse: Callable[[Block], Graph], text: str) -> str:
+    try:
+        return repr(parse(Block(text, "7.xml", 1)))
+    except FormatError as error:
+        return str(error)
+
+
+@pytest.mark.property
+@given(
+    st.sampled_from([PLAIN, NEWER, ODD]) | graphs("ucca").map(written),
+    st.lists(
+        st.tuples(st.integers(0, 9999), st.integers(0, 9), st.sampled_from(SPLICES)), max_size=3
+    ),
+)
+def test_the_shortcut_changes_nothing(text: str, splices: list[tuple[int, int, str]]) -> None:
+    for number, length, piece in splices:
+        place = number % (len(text) + 1)
+        text = text[:place] + piece + text[place + length :]
+    assert outcome(ucca.parse, text) == outcome(ucca.parse_whole, text)
+
+
+@pytest.mark.parametrize("splice", SPLICES)
+def test_the_shortcut_changes_nothing_at_any_place(splice: str) -> None:
+    # Behind each quote and bracket: in values, between attributes, between elements.
+    for place in [match.end() for match in re.finditer('[">]', NEWER)][::3]:
+        text = NEWER[:place] + splice + NEWER[place:]
+        assert outcome(ucca.parse, text) == outcome(ucca.parse_whole, text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        PLAIN,
+        NEWER,
+        PLAIN.replace("\n", "\r\n"),
+        PLAIN.replace("\n", "").replace(" />", "/>"),
+        '<?xml version="1.0" encoding="utf-8"?>\n' + PLAIN,
+        PLAIN.replace("left", "l\xa0\u200beft"),
+    ],
+    ids=["plain", "newer", "crlf", "one line", "declaration", "odd spaces"],
+)
+def test_regular_files_take_the_shortcut(text: str) -> None:
+    assert ucca_regular.read(text, "7.xml") is not None
+    assert outcome(ucca.parse, text) == outcome(ucca.parse_whole, text)
+
+
+def test_ids_with_special_characters_come_back() -> None:
+    text = PLAIN.replace('"1.4"', '"1.4&lt;&quot;"')
+    assert canonicalize(ucca.format(read(text))) == canonicalize(text)

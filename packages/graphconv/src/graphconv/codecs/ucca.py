@@ -116,6 +116,11 @@ def parse(block: Block, framework: str | None = None) -> Graph:  # noqa: ARG001 
             return _graph(passage)
         except _MisfitError:
             pass  # the other way knows in which line
+    return parse_whole(block)
+
+
+def parse_whole(block: Block) -> Graph:
+    """Do the same as :func:`parse` with a tree of all elements, whatever the file is like."""
     source = parse_xml(block.text, block.filename)
     passage = _parse_passage(source)
     try:

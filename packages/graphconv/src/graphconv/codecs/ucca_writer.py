@@ -84,8 +84,9 @@ def write_passage(graph: Graph) -> str:
     text = _wrap("root", own, inner, "")
     if marks.get("ascii"):
         text = text.encode("ascii", "xmlcharrefreplace").decode()
-    around = [marks.get("declaration"), marks.get("prolog"), text.rstrip(), marks.get("epilog")]
-    return "".join([f"{part}\n" for part in around if part])
+    before = [f"{marks[name]}\n" for name in ("declaration", "prolog") if marks.get(name)]
+    after = [f"{marks['epilog']}\n"] if marks.get("epilog") else []
+    return "".join([*before, text, *after])
 
 
 def _classify(pairs: Attributes, reserved: frozenset[str], default: str) -> _Groups:
@@ -335,7 +336,7 @@ def _write_units(
 
 
 def _is_terminal(node: Node) -> bool:
-    return bool(node.attributes) and bool(attribute(node.attributes, "terminal"))
+    return bool(attribute(node.attributes, "terminal"))
 
 
 def _merge(anchors: list[str], edges: list[str], order: str) -> list[str]:
@@ -384,7 +385,7 @@ def _edge_tail(label: str, styles: frozenset[str]) -> str:
 
 def _name_units(graph: Graph, fresh: bool) -> dict[str, str]:
     """Return the ids to write: those of the graph, or 1.1, 1.2, ... with the top first."""
-    units = [node.id for node in graph.nodes if not _is_terminal(node)]
+    units = [node[0] for node in graph.nodes if not (node[5] and _is_terminal(node))]
     if not fresh or all(map(_is_unit_id, units)):
         return {unit: unit for unit in units}
     units.sort(key=lambda unit: unit not in graph.tops)
