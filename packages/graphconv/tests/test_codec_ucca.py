@@ -378,6 +378,12 @@ def test_regular_files_take_the_shortcut(text: str) -> None:
     assert outcome(ucca.parse, text) == outcome(ucca.parse_whole, text)
 
 
+def test_features_that_are_no_text_are_written() -> None:
+    token = Token("Go", None, None, features=(("a", None), ("b", 1), ("c", "<")))
+    text = ucca.format(Graph("1", "ucca", (token,), (Node("1.1", None, (0,)),), tops=("1.1",)))
+    assert '<extra b="1" c="&lt;" />' in text
+
+
 def test_ids_with_special_characters_come_back() -> None:
     text = PLAIN.replace('"1.4"', '"1.4&lt;&quot;"')
     assert canonicalize(ucca.format(read(text))) == canonicalize(text)

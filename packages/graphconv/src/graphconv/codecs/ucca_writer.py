@@ -197,7 +197,7 @@ def _write_layer(number: str, said: dict[str, Any], items: list[str]) -> str:
 
 def _write_node(node_id: str, kind: str, groups: _Groups, items: list[str]) -> str:
     inner = _write_children(groups, items, "e", "      ")
-    if "node" not in groups and not _is_special(node_id + kind):
+    if "node" not in groups and not _is_special(f"{node_id}{kind}"):
         return f'    <node ID="{node_id}" type="{kind}">\n{inner}    </node>\n'
     return _wrap("node", {"ID": node_id, "type": kind, **groups.get("node", {})}, inner, "    ")
 
@@ -209,20 +209,20 @@ def _write_tokens(graph: Graph, kinds: dict[str, str]) -> tuple[list[str], list[
     """Return the ids and the elements of the terminals."""
     ids, texts = [], []
     paragraph, place = "", 0
-    for number, token in enumerate(graph.tokens, 1):
-        form, lemma, pos, _, features = token
+    for number, (form, lemma, pos, _, features) in enumerate(graph.tokens, 1):
         names, values = zip(*features, strict=True) if features else ((), ())
         pos_name = values[names.index("pos_name")] if "pos_name" in names else "pos"
-        plain = _plain_token(names, lemma is not None, pos is not None, pos_name)
-        if plain:
-            token_id = f"0.{number}"
-            place = place + 1 if paragraph == "1" else 1
-            paragraph = "1"
+        token_id = f"0.{number}"
+        template = _plain_token(names, lemma is not None, pos is not None, pos_name)
+        if template:
             kind = kinds.get(token_id, "Word")
-            said = (token_id, kind, str(place), form, lemma, pos, *values)
-            ids.append(token_id)
-            texts.append(_fill(plain, said))
-            continue
+            following = place + 1 if paragraph == "1" else 1
+            text = _fill(template, (token_id, kind, str(following), form, lemma, pos, *values))
+            if text:
+                paragraph, place = "1", following
+                ids.append(token_id)
+                texts.append(text)
+                continue
         groups = _classify(features, TOKEN_MARKS, "extra")
         marks = groups.get("", {})
         if lemma is not None:
@@ -236,12 +236,13 @@ def _write_tokens(graph: Graph, kinds: dict[str, str]) -> tuple[list[str], list[
         if "paragraph_position" in marks:
             given = marks["paragraph_position"]
             place = int(given) if given and given.isdecimal() else place
-        token_id = groups["node"].get("ID") if "node" in groups else None
-        ids.append(token_id or f"0.{number}")
-        kind = marks.get("type", kinds.get(ids[-1], "Word"))
+        if "node" in groups:
+            token_id = groups["node"].get("ID") or token_id
+        ids.append(token_id)
+        kind = marks.get("type", kinds.get(token_id, "Word"))
         attributes = groups.setdefault("attributes", {})
         attributes.update(paragraph=here, paragraph_position=given, text=form)
-        texts.append(_write_node(ids[-1], kind, groups, []))
+        texts.append(_write_node(token_id, kind, groups, []))
     return ids, texts
 
 
@@ -280,13 +281,16 @@ def _plain_token(
     return _Template(text, itemgetter(0, kind, 2, 3, *[places[name] for name in order]))
 
 
-def _fill(template: _Template, values: Sequence[Any]) -> str:
+def _fill(template: _Template, values: Sequence[Any]) -> str | None:
+    """Put *values* into a template; None if one of them is None, which is no attribute."""
     chosen = template.pick(values)
     try:
-        special = _is_special("".join(chosen)) is not None
+        if not _is_special("".join(chosen)):
+            return template.text % chosen
     except TypeError:  # values that are no text
-        special = True
-    return template.text % (tuple(map(_quote, chosen)) if special else chosen)
+        if None in chosen:
+            return None
+    return template.text % tuple(map(_quote, chosen))
 
 
 def _write_units(
