@@ -50,6 +50,11 @@ _TOKENS = (
     *(Token("=", None, "SYM"), Token("!", "", "", None, (("frame", "v:e-i"), ("ner", None)))),
     *(Token("<virtual>"), Token("ö", "null", "-of", (0, 0), (("shape", ("x", ("y",))),))),
 )
+_KINDS = st.tuples(
+    st.booleans(),
+    st.sampled_from(((), (), (("type", "PNCT"),), (("type", "LKG"),), (("note", "x"),))),
+)
+"""Whether a unit of UCCA is implicit, and its attributes."""
 
 
 def graphs(framework: str) -> SearchStrategy[Graph]:
@@ -88,7 +93,7 @@ def _concept_graphs(draw: DrawFn, framework: str) -> Graph:
     nodes: list[Node] = []
     for i in range(draw(st.integers(0, 6))):
         constant = framework == "amr" and draw(st.booleans())
-        label = draw(names(*_CONSTANTS) if constant else st.none() | names(*_CONCEPTS))
+        label = draw(names(*_CONSTANTS) if constant else _concepts())
         name = f":{sum(node.constant for node in nodes)}" if constant else f"v{i}"
         anchors = draw(_positions(len(words))) if framework == "eds" else ()
         extra = draw(attributes("alignment"))
@@ -128,15 +133,16 @@ def _unit_graphs(draw: DrawFn, framework: str) -> Graph:
     words = draw(tokens())
     ids = draw(_unit_ids(draw(st.integers(1, 7))))
     anchors: dict[str, list[int]] = {unit: [] for unit in ids}
+    owners = st.sampled_from((None, *ids))
     for position in range(len(words)):
-        owner = draw(st.none() | st.sampled_from(ids))
+        owner = draw(owners)
         if owner is not None:
             anchors[owner].append(position)
-    kinds = st.sampled_from(((), (), (("type", "PNCT"),), (("type", "LKG"),), (("note", "x"),)))
     nodes = []
     for unit, own in anchors.items():
-        order = tuple(draw(st.permutations(own))) if draw(st.booleans()) else tuple(own)
-        nodes.append(Node(unit, None, order, implicit=draw(st.booleans()), attributes=draw(kinds)))
+        order = draw(st.permutations(own)) if len(own) > 1 and draw(st.booleans()) else own
+        implicit, kind = draw(_KINDS)
+        nodes.append(Node(unit, None, tuple(order), implicit=implicit, attributes=kind))
     nodes, targets = draw(_with_terminals(nodes, words))
     edges = draw(_unit_edges(ids, targets))
     if draw(st.booleans()):
@@ -170,8 +176,7 @@ def _with_terminals(
 def _unit_edges(draw: DrawFn, units: list[str], terminals: list[str]) -> tuple[Edge, ...]:
     """Edges that are not remote lead from earlier to later units; remote ones anywhere."""
     everything = [*units, *terminals]
-    category = names(*_CATEGORIES)
-    label = category | st.lists(category, min_size=1, max_size=2).map(tuple).map(join_categories)
+    label = _categories()
     edges = []
     for i, target in enumerate(everything[1:], start=1):
         above = units[: min(i, len(units))]
@@ -183,6 +188,17 @@ def _unit_edges(draw: DrawFn, units: list[str], terminals: list[str]) -> tuple[E
     noted = attributes("note")
     edges = [edge._replace(attributes=draw(noted)) for edge in edges]
     return tuple(draw(st.permutations(edges)) if draw(st.booleans()) else edges)
+
+
+@cache
+def _categories() -> SearchStrategy[str]:
+    category = names(*_CATEGORIES)
+    return category | st.lists(category, min_size=1, max_size=2).map(tuple).map(join_categories)
+
+
+@cache
+def _concepts() -> SearchStrategy[str | None]:
+    return st.none() | names(*_CONCEPTS)
 
 
 @st.composite

@@ -59,6 +59,7 @@ _NODE_END = "</node>"
 _EDGE = '<edge toID="'
 _SPACE = " \t\r\n"
 _KEPT = 1 << 12
+_FEW = 32
 _UNUSUAL = frozenset({"children", "layer0/children", "layer1/children"})
 
 # What a parser would refuse in a value, or change (white space).
@@ -100,6 +101,8 @@ def read(text: str, filename: str) -> Passage | None:
         terminals = _read_terminals(rows[0]) if has_terminals else []
         ids, heads, links = _cut_units(rows[-1] if has_units else ())
         ends = {end for row in links for _, _, end in row}
+        if len(ends) > _FEW and 2 * len(ends) > sum(map(len, links)):
+            return None  # nothing repeats, so that parsing it whole is faster
         styles: Styles = frozenset().union(*map(_style, ends))
         link_of = {end: _link(end, styles) for end in ends}
         units = [
