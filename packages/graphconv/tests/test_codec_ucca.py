@@ -378,6 +378,11 @@ def test_regular_files_take_the_shortcut(text: str) -> None:
     assert outcome(ucca.parse, text) == outcome(ucca.parse_whole, text)
 
 
+def test_a_value_that_looks_like_a_place_is_a_value() -> None:
+    text = PLAIN.replace('orig_paragraph="3"', "xmlns:q=\"u\" orig_paragraph='value 5'")
+    assert attribute(read(text).tokens[1].features, "orig_paragraph") == "value 5"
+
+
 def test_features_that_are_no_text_are_written() -> None:
     token = Token("Go", None, None, features=(("a", None), ("b", 1), ("c", "<")))
     text = ucca.format(Graph("1", "ucca", (token,), (Node("1.1", None, (0,)),), tops=("1.1",)))

@@ -59,7 +59,7 @@ _NODE_END = "</node>"
 _EDGE = '<edge toID="'
 _SPACE = " \t\r\n"
 _KEPT = 1 << 12
-_FEW = 32
+_FEW = 32  # different edges of a passage that are looked up in any case
 _UNUSUAL = frozenset({"children", "layer0/children", "layer1/children"})
 
 # What a parser would refuse in a value, or change (white space).
@@ -183,6 +183,8 @@ def _check_values(text: str) -> None:
 @lru_cache(_KEPT)
 def _shape(between: tuple[str, ...]) -> _Shape:
     """Return the shape of terminals that have the texts *between* their values."""
+    if "'" in "".join(between):
+        raise _IrregularError  # a value in other quotes, which could look like one of these:
     values = [f"value {number}" for number in range(len(between))]
     pieces = [piece for pair in zip(values, between, strict=True) for piece in pair]
     terminal = _parse_terminal('"'.join(pieces))
