@@ -125,7 +125,8 @@ class TrainConfig:
     contextual_rate: float = 0.00002
     """Learning rate of a tuned contextual encoder; 0 tunes it no further, and is faster."""
     contextual_from: str = ""
-    """A model directory whose tuned contextual encoder this one starts from."""
+    """A model directory whose tuned contextual encoder this one starts from, or a task: the model
+    that ships for it."""
     start_from: str = ""
     """A model directory of the same task and sizes whose weights and vocabularies this one starts
     from, to go on with other data."""

@@ -29,7 +29,7 @@ import graphconv
 from graphconv.graph import Graph
 from transducer import checkpoint
 from transducer.annotation import load_annotator
-from transducer.config import Config
+from transducer.config import TASKS, Config
 from transducer.contextual import FrozenFeatures, RememberedFeatures
 from transducer.data import Batch, Item, batches, build_vocabularies, number
 from transducer.distributed import Group, lost_processes
@@ -38,6 +38,7 @@ from transducer.evaluation import headline
 from transducer.inputs import gold_documents
 from transducer.model import Losses, TransducerModel
 from transducer.parser import Transducer, make_batch, make_features, pick_device
+from transducer.shipped import find_model
 from transducer.tasks import Document, make_task, training_graphs
 from transducer.vectors import load_vectors
 from transducer.vocab import UNK, Vocabularies
@@ -212,7 +213,8 @@ class Trainer:
 
     def _continue_contextual(self, folder: str) -> None:
         """Start from the contextual encoder that another model has tuned."""
-        other = checkpoint.load(folder, torch.device("cpu")).model.encoder_embedding.contextual
+        path = find_model(folder) if folder in TASKS else folder
+        other = checkpoint.load(path, torch.device("cpu")).model.encoder_embedding.contextual
         own = self.model.encoder_embedding.contextual
         if own is None or own.model is None or other is None or other.model is None:
             raise TrainingError(
