@@ -320,6 +320,23 @@ def test_names_are_learned_with_their_reliability() -> None:
     assert marked != graph.tokens
 
 
+def test_words_that_are_never_names_are_left_alone() -> None:
+    """Capitals alone would make names of "When" and "Friday"; tags and the words tell."""
+
+    def tagged(text: str) -> tuple[Token, ...]:
+        pairs = (pair.split("/") for pair in text.split())
+        return tuple(Token(form, pos=tag) for form, tag in pairs)
+
+    told = parse('(s / see-01 :ARG0 (p / person :name (n / name :op1 "Anna")) :time (f / friday))')
+    pairs = [(tagged("When/WRB did/VBD Anna/NNP come/VB on/IN Friday/NNP"), told)] * 4
+    pairs += [(tagged("Tom/NNP came/VBD"), parse('(p / person :name (n / name :op1 "Tom"))'))] * 4
+    rates = learn_rates(pairs, {})
+    new = tagged("When/WRB did/VBD Rosa/NNP come/VB on/IN Friday/NNP")
+    assert [new[s.start].form for s in find_entities(new, {}, rates)] == ["Rosa"]
+    bare = tuple(Token(token.form) for token in tagged("it/PRP saw/VBD Rosa/NNP"))
+    assert [bare[s.start].form for s in find_entities(bare, {}, rates)] == ["Rosa"]
+
+
 def test_annotated_names() -> None:
     tokens = [Token(f, features=(("ner", "PERSON"),)) for f in ("Anna", "Li", "'s")] + [Token("x")]
     assert [(span.start, span.end) for span in find_entities(tokens, {}, {})] == [(0, 2)]

@@ -12,7 +12,7 @@ import torch
 
 from transducer.data import COPY, collate, number
 from transducer.model import NodeScores, mix_outcomes
-from transducer.train import hide_tags
+from transducer.train import hide_tags, hide_words
 from transducer.vocab import EOS, PAD, UNK
 
 
@@ -176,3 +176,19 @@ def test_hidden_tags_are_unknown_on_both_sides(make_small: Callable[..., Any]) -
         assert (getattr(hidden, name) <= UNK).all()
     assert torch.equal(hidden.pos == PAD, batch.pos == PAD)
     assert torch.equal(hide_tags(batch, 0.0).pos, batch.pos)
+
+
+@pytest.mark.parametrize("task", ["amr", "dm", "ucca"])
+def test_hidden_words_are_unknown_nodes_too(make_small: Callable[..., Any], task: str) -> None:
+    small = make_small(task, size=4)
+    batch = small.batch()
+    counts = torch.ones(len(small.vocabularies.words))
+    hidden = hide_words(batch, counts, 1e9)
+    assert torch.equal(hidden.words, torch.where(batch.source_mask, UNK, PAD))
+    from_words = batch.node_tokens > 0
+    assert from_words.any()
+    assert (hidden.nodes[from_words] == UNK).all()
+    assert torch.equal(hidden.nodes[~from_words], batch.nodes[~from_words])
+    shown = hide_words(batch, counts, 0.0)
+    assert torch.equal(shown.words, batch.words)
+    assert torch.equal(shown.nodes, batch.nodes)

@@ -24,6 +24,7 @@ from typing import Any, NamedTuple
 import torch
 from accelerate import Accelerator
 from torch import Tensor
+from torch.nn import functional
 
 import graphconv
 from graphconv.graph import Graph
@@ -378,18 +379,10 @@ class Trainer:
     def _batch(self, items: Sequence[Item]) -> Batch:
         batch = make_batch(items, self.vocabularies, self.config, self.features)
         if self.config.train.word_dropout:
-            batch = self._hide_words(batch)
+            batch = hide_words(batch, self._word_counts(), self.config.train.word_dropout)
         if self.config.train.feature_dropout:
             batch = hide_tags(batch, self.config.train.feature_dropout)
         return batch.to(self.accelerator.device)
-
-    def _hide_words(self, batch: Batch) -> Batch:
-        """Replace rare words by the unknown word now and then, so that it is learned, too."""
-        rate = self.config.train.word_dropout
-        counts = self._word_counts()[batch.words]
-        hidden = torch.rand(batch.words.shape) < rate / (rate + counts)
-        known = batch.words > UNK
-        return batch._replace(words=torch.where(hidden & known, UNK, batch.words))
 
     def _word_counts(self) -> Tensor:
         if not hasattr(self, "_counts"):
@@ -526,6 +519,21 @@ class Trainer:
             "seed": self.seed,
         }
         checkpoint.write_text(self.folder / checkpoint.SCORE, json.dumps(record, indent=1))
+
+
+def hide_words(batch: Batch, counts: Tensor, rate: float) -> Batch:
+    """Replace rare words by the unknown word now and then, so that it is learned, too.
+
+    A word of count c is hidden with probability rate / (rate + c). The node that a hidden word is,
+    or offers, is unknown as well, as it is in parsing.
+    """
+    hidden = torch.rand(batch.words.shape) < rate / (rate + counts[batch.words])
+    hidden &= batch.words > UNK
+    hidden_nodes = functional.pad(hidden, (1, 0)).gather(1, batch.node_tokens)
+    return batch._replace(
+        words=torch.where(hidden, UNK, batch.words),
+        nodes=torch.where(hidden_nodes, UNK, batch.nodes),
+    )
 
 
 def hide_tags(batch: Batch, rate: float) -> Batch:

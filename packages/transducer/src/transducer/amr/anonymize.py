@@ -32,7 +32,7 @@ PLACEHOLDER = "placeholder"
 
 # Of the spans that a pattern finds, at least this share must be in the graph.
 _RELIABLE = 0.3
-# A pattern counts as seen this many times more, as often right as its family.
+# A pattern counts as seen this many times more, as often right as the next more general one.
 _PRIOR = 2
 # Capitals mean nothing before training says so: every sentence starts with one.
 _UNLEARNED = {"shape": 0.0, "run": 0.0}
@@ -75,12 +75,13 @@ def find_entities(
     """Return the entities of a sentence, in order and disjoint.
 
     *known* maps names in the text to names in the graph; *rates* says how often each pattern was
-    right in training; one that was never seen is as good as its family.
+    right in training; one that was never seen is as good as the next more general one.
     """
 
     def rate(span: Span) -> float:
-        family = _family(span.pattern)
-        return rates.get(span.pattern, rates.get(family, _UNLEARNED.get(family, 1.0)))
+        levels = _levels(span.pattern)
+        seen = (rates[level] for level in levels if level in rates)
+        return next(seen, _UNLEARNED.get(levels[-1], 1.0))
 
     spans = [span for span in candidates(tokens, known) if rate(span) >= _RELIABLE]
     # The pattern that is right most often first; of equally good ones the longest span.
@@ -95,8 +96,18 @@ def find_entities(
     return sorted(chosen)
 
 
-def _family(pattern: str) -> str:
-    return pattern.partition(":")[0]
+def _levels(pattern: str) -> list[str]:
+    """Return a pattern and the more general ones that contain it; the last is its family.
+
+    >>> _levels("shape:in:Xxxx|NNP|Friday")
+    ['shape:in:Xxxx|NNP|Friday', 'shape:in:Xxxx|NNP', 'shape:in:Xxxx', 'shape']
+    >>> _levels("name:a|b")
+    ['name:a|b', 'name']
+    """
+    family = pattern.partition(":")[0]
+    parts = pattern.split("|") if family in _UNLEARNED else [pattern]
+    levels = ["|".join(parts[:length]) for length in range(len(parts), 0, -1)]
+    return levels if pattern == family else [*levels, family]
 
 
 def candidates(tokens: Sequence[Token], known: Mapping[str, Sequence[str]]) -> Iterator[Span]:
@@ -202,13 +213,18 @@ def _by_entity_type(tokens: Sequence[Token]) -> Iterator[Span]:
 
 
 def _by_shape(tokens: Sequence[Token]) -> Iterator[Span]:
-    """Yield words and runs of words whose capitals or digits look like a name."""
+    """Yield words and runs of words whose capitals or digits look like a name.
+
+    Their tags tell more, where there are tags, and of a word the form: "Friday" is no name.
+    """
     marked = [_looks_like_name(token.form) for token in tokens]
+    tags = [token_features(token)["pos"] or "" for token in tokens]
     for start, token in enumerate(tokens):
         if not marked[start]:
             continue
         place = "first" if start == 0 or tokens[start - 1].form in _BEFORE_CAPITAL else "in"
-        yield _name(start, start + 1, f"shape:{place}:{shape(token.form)}", quoted([token]))
+        pattern = f"shape:{place}:{shape(token.form)}|{tags[start]}|{token.form}"
+        yield _name(start, start + 1, pattern, quoted([token]))
         end = start + 1
         hyphens = 0
         while end < len(tokens) and end - start < _LONGEST:
@@ -221,7 +237,7 @@ def _by_shape(tokens: Sequence[Token]) -> Iterator[Span]:
                 break
             if end - start > 1:
                 shapes = f"{shape(token.form)}:{shape(tokens[end - 1].form)}"
-                pattern = f"run:{place}:{min(hyphens, 1)}:{shapes}"
+                pattern = f"run:{place}:{min(hyphens, 1)}:{shapes}|{tags[start]}:{tags[end - 1]}"
                 yield _name(start, end, pattern, quoted(tokens[start:end]))
 
 
@@ -394,7 +410,7 @@ def _most_frequent(counts: Counter[tuple[str, ...]]) -> list[str]:
 def learn_rates(
     pairs: Iterable[tuple[Sequence[Token], Graph]], known: Mapping[str, Sequence[str]]
 ) -> dict[str, float]:
-    """Say how often what a pattern finds is in the graph; also per family of patterns."""
+    """Say how often what a pattern finds is in the graph; also for more general patterns."""
     tries: Counter[str] = Counter()
     hits: Counter[str] = Counter()
     for tokens, graph in pairs:
@@ -404,14 +420,16 @@ def learn_rates(
         spans = list(candidates(tokens, known))
         right = _outermost([span for span in spans if _sorted(span.template) in present])
         for span in spans:
-            for pattern in (span.pattern, _family(span.pattern)):
+            for pattern in _levels(span.pattern):
                 tries[pattern] += 1
                 hits[pattern] += span in right
     rates: dict[str, float] = {}
-    for pattern in sorted(tries):  # a family stands before its patterns
-        prior = rates.get(_family(pattern), 0.0) * _PRIOR
-        weight = _PRIOR if _family(pattern) in rates else 0
-        rates[pattern] = round((hits[pattern] + prior) / (tries[pattern] + weight), 4)
+    for pattern in sorted(tries):  # more general ones come first
+        general = next((rates[level] for level in _levels(pattern)[1:]), None)
+        weight = 0 if general is None else _PRIOR
+        rates[pattern] = round(
+            (hits[pattern] + (general or 0.0) * weight) / (tries[pattern] + weight), 4
+        )
     return rates
 
 
