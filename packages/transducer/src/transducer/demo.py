@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from graphconv.graph import Graph
 from transducer import runs, sample
 from transducer.baseline import nearest
 from transducer.checkpoint import write_text
-from transducer.config import load_recipe
+from transducer.config import load_recipe, override
 from transducer.evaluation import headline
 from transducer.inputs import gold_documents
 from transducer.parser import Transducer
@@ -45,23 +45,36 @@ def run_demo(
     *,
     device: str = "auto",
     seed: int = 1,
+    settings: Sequence[str] = (),
     on_result: Callable[[Result], None] = lambda _: None,
 ) -> tuple[list[Result], Path]:
-    """Run the demo for every framework and draw its page; return the results and the page."""
+    """Run the demo for every framework and draw its page; return the results and the page.
+
+    *settings* change the recipe ``tiny``, as ``--set`` does.
+    """
     results = []
     for task in sample.FRAMEWORKS:
-        result = _run_task(task, folder / task, device, seed)
+        result = _run_task(task, folder / task, device, seed, settings)
         on_result(result)
         results.append(result)
     page = folder / "demo.html"
-    write_text(page, draw.page("Arborescences: gold and predicted graphs", _figures(results)))
+    title = "Gold and predicted graphs of unseen sentences"
+    write_text(page, draw.page(title, _figures(results), table=score_table(results)))
     return results, page
 
 
-def _run_task(task: str, folder: Path, device: str, seed: int) -> Result:
+def score_table(results: Iterable[Result]) -> list[tuple[str, ...]]:
+    """Return the scores beside the baseline's, as rows of a table."""
+    rows: list[tuple[str, ...]] = [("task", "metric", "model", "nearest sentence", "seconds")]
+    for r in results:
+        rows.append((r.task, r.metric, f"{r.score:.2f}", f"{r.baseline:.2f}", f"{r.seconds:.0f}"))
+    return rows
+
+
+def _run_task(task: str, folder: Path, device: str, seed: int, settings: Sequence[str]) -> Result:
     started = time.perf_counter()
-    run = runs.new_run(load_recipe("tiny", task=task), (), (), folder, device=device, seed=seed)
-    runs.train(run)
+    config = override(load_recipe("tiny", task=task), settings)
+    runs.train(runs.new_run(config, (), (), folder, device=device, seed=seed), brief=True)
     parser = Transducer.load(folder, device)
     gold = _read(task, "test")
     documents = gold_documents(parser.task, gold, None)
@@ -81,13 +94,13 @@ def _figures(results: Sequence[Result]) -> list[tuple[str, str]]:
     for result in results:
         for gold, pred in _chosen(result):
             marks = difference(gold, pred, metric_of(result.task), {})
-            text = " ".join(token.form for token in gold.tokens)
-            figures.append(
-                (f"{result.task} · gold · {text}", draw.svg(gold, highlight=marks.gold, title=""))
-            )
-            figures.append(
-                (f"{result.task} · predicted", draw.svg(pred, highlight=marks.pred, title=""))
-            )
+            name = f"{result.task.upper()}, {gold.id}"
+            missing = "" if not marks.missing else " (not found: red)"
+            extra = "" if not marks.extra else " (wrong: violet)"
+            figures += [
+                (f"{name}, gold{missing}", draw.svg(gold, highlight=marks.gold, title="")),
+                (f"{name}, predicted{extra}", draw.svg(pred, highlight=marks.pred, title="")),
+            ]
     return figures
 
 

@@ -67,8 +67,11 @@ def load_run(folder: Path, settings: Sequence[str] = ()) -> Run:
     return Run(config, tuple(values.pop("train")), tuple(values.pop("dev")), **values)
 
 
-def train(run: Run, *, resume: bool = False) -> float:
-    """Train, telling the terminal how it goes; return the best dev score."""
+def train(run: Run, *, resume: bool = False, brief: bool = False) -> float:
+    """Train, telling the user how it goes; return the best dev score.
+
+    If *brief*, there is nothing but the line on the terminal that moves.
+    """
     terminal = sys.stderr.isatty() and launched().main
     trainer = Trainer(
         run.config,
@@ -79,8 +82,8 @@ def train(run: Run, *, resume: bool = False) -> float:
         device=run.device,
         resume=resume,
         cache=cache_folder("vectors"),
-        on_progress=_Bar() if terminal else _quiet,
-        on_epoch=_tell_epoch,
+        on_progress=_Bar(run.config.task) if terminal else _quiet,
+        on_epoch=_quiet if brief else _tell_epoch,
     )
     if trainer.main:
         record = asdict(run)
@@ -104,14 +107,15 @@ def train(run: Run, *, resume: bool = False) -> float:
         reached = (
             f"dev F1 {state.best:.2f} in epoch {state.best_epoch}" if run.dev else "no dev section"
         )
-        note(f"{run.folder}: {reached}, {state.seconds / 60:.1f} minutes of training")
+        if not brief:
+            note(f"{run.folder}: {reached}, {state.seconds / 60:.1f} minutes of training")
     return state.best
 
 
 class _Bar:
     """One line on the terminal that shows rates, losses and the time to the end of the epoch."""
 
-    def __init__(self) -> None:
+    def __init__(self, task: str) -> None:
         from rich.console import Console  # noqa: PLC0415
         from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn  # noqa: PLC0415
 
@@ -123,14 +127,15 @@ class _Bar:
             console=Console(stderr=True),
             transient=True,
         )
-        self.task = self.bar.add_task("", total=None, text="")
+        self.name = task
+        self.task = self.bar.add_task(task, total=None, text="")
         self.bar.start()
 
     def __call__(self, progress: Progress) -> None:
         loss = progress.losses.get("total", 0.0)
         self.bar.update(
             self.task,
-            description=f"epoch {progress.epoch}/{progress.epochs}",
+            description=f"{self.name}, epoch {progress.epoch}/{progress.epochs}",
             total=progress.updates,
             completed=progress.update,
             text=f"loss {loss:.3f}, {progress.tokens_per_second:,.0f} tokens/s",
@@ -140,8 +145,8 @@ class _Bar:
         self.bar.stop()
 
 
-def _quiet(_: Progress) -> None:
-    """Say nothing: stderr is not a terminal."""
+def _quiet(_: Progress | Epoch) -> None:
+    """Say nothing."""
 
 
 def _tell_epoch(epoch: Epoch) -> None:

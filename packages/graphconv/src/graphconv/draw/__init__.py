@@ -13,10 +13,13 @@ graphs have in common, for comparing a gold and a predicted graph.
 (True, True)
 >>> page("Two graphs", [("gold", picture), ("predicted", svg(graph))]).count("<svg")
 2
+>>> "<td>dm</td><td>96.5</td>" in page("Scores", [], table=[("task", "F1"), ("dm", 96.5)])
+True
 """
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Callable, Iterable
 from html import escape
@@ -87,13 +90,23 @@ def html(graph: Graph, *, tree: Arborescence | None = None) -> str:
     return page(f"{graph.id} · {graph.framework}", figures)
 
 
-def page(title: str, figures: Iterable[tuple[str, str]]) -> str:
-    """Return a self-contained HTML page of (caption, SVG) figures; captions are plain text."""
+def page(
+    title: str, figures: Iterable[tuple[str, str]], *, table: Iterable[Iterable[object]] = ()
+) -> str:
+    """Return a self-contained HTML page of (caption, SVG) figures; captions are plain text.
+
+    The rows of *table*, of which the first is the head, stand above the figures.
+    """
+    rows = "\n".join(
+        f"<tr>{''.join(f'<{cell}>{escape(str(x))}</{cell}>' for x in row)}</tr>"
+        for row, cell in zip(table, itertools.chain(["th"], itertools.repeat("td")), strict=False)
+    )
     shown = "\n".join(
         f"<figure><figcaption>{escape(caption)}</figcaption>\n{picture}</figure>"
         for caption, picture in figures
     )
-    return _PAGE.format(title=escape(title), figures=shown)
+    above = f"<table>\n{rows}\n</table>\n" if rows else ""
+    return _PAGE.format(title=escape(title), figures=shown, table=above)
 
 
 def png(picture: str, *, scale: int = 2) -> bytes:
@@ -143,11 +156,13 @@ body{{margin:1.5rem;font-family:system-ui,'DejaVu Sans',sans-serif;background:#f
 h1{{font-size:1.1rem}}
 main{{display:flex;flex-wrap:wrap;gap:1.5rem;align-items:flex-start}}
 figure{{margin:0;max-width:100%;overflow-x:auto;border:1px solid #ccd2d8;border-radius:8px}}
+table{{border-collapse:collapse;margin:0 0 1.5rem;font-size:.9rem}}
+th,td{{padding:.3rem .9rem .3rem 0;text-align:left;border-bottom:1px solid #ccd2d8}}
 figcaption{{padding:.5rem 1rem 0;font-size:.85rem;opacity:.75}}
 @media (prefers-color-scheme:dark){{body{{background:#101216;color:#e8eaed}}
-figure{{border-color:#3d444d}}}}
+figure,th,td{{border-color:#3d444d}}}}
 </style></head><body><h1>{title}</h1>
-<main>
+{table}<main>
 {figures}
 </main></body></html>
 """
