@@ -90,17 +90,18 @@ def _read(task: str, part: str) -> list[Graph]:
 
 
 def _figures(results: Sequence[Result]) -> list[tuple[str, str]]:
+    """Draw the gold and the predicted graph of some sentences, side by side where they fit."""
     figures = []
     for result in results:
         for gold, pred in _chosen(result):
             marks = difference(gold, pred, metric_of(result.task), {})
-            name = f"{result.task.upper()}, {gold.id}"
-            missing = "" if not marks.missing else " (not found: red)"
-            extra = "" if not marks.extra else " (wrong: violet)"
-            figures += [
-                (f"{name}, gold{missing}", draw.svg(gold, highlight=marks.gold, title="")),
-                (f"{name}, predicted{extra}", draw.svg(pred, highlight=marks.pred, title="")),
-            ]
+            missing = ", red where it was not found" if marks.missing else ""
+            extra = ", violet where it is wrong" if marks.extra else ""
+            pictures = (
+                draw.svg(gold, highlight=marks.gold, title=f"gold{missing}"),
+                draw.svg(pred, highlight=marks.pred, title=f"predicted{extra}"),
+            )
+            figures.append((f"{result.task.upper()}, {gold.id}", "".join(pictures)))
     return figures
 
 
