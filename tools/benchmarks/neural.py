@@ -44,7 +44,7 @@ from transducer.config import Config, load_recipe
 from transducer.constraints import make_rules
 from transducer.contextual import locate
 from transducer.data import Example, collate, number
-from transducer.int8 import to_int8
+from transducer.int8 import shorten, to_int8
 from transducer.parser import make_batch, make_features
 from transducer.tasks import Task
 from transducer.vocab import EOS, Vocabularies, Vocabulary
@@ -342,6 +342,7 @@ class Parsing:
         self.features = make_features(self.setup.config, None)
         self.rules = make_rules(self.setup.model, self.setup.vocabularies, "amr")
         self.rounded = to_int8(self.setup.model)
+        self.rounded_features = self.features and self.features.shortened()
 
     @property
     def words(self) -> int:
@@ -351,6 +352,7 @@ class Parsing:
     def parse(self, batch: int = 256, beam: int = 1, *, int8: bool = False) -> None:
         """Parse all sentences."""
         weights = self.rounded if int8 else self.setup.model
+        features = self.rounded_features if int8 else self.features
         items = sorted(self.items, key=lambda item: len(item.forms))
         as_long_as_real = mock.patch.multiple(
             decode, ROWS_PER_TOKEN=ROWS_PER_WORD["amr"], EXTRA_ROWS=0
@@ -358,7 +360,7 @@ class Parsing:
         with as_long_as_real:
             for start in range(0, len(items), batch):
                 group = items[start : start + batch]
-                made = make_batch(group, self.setup.vocabularies, self.setup.config, self.features)
+                made = make_batch(group, self.setup.vocabularies, self.setup.config, features)
                 decode.decode(weights, made, group, self.rules, beam=beam)
 
 
@@ -383,13 +385,18 @@ def _parsing(arguments: argparse.Namespace) -> list[Row]:
         rows.append(
             Row("parsing", name, seconds, words, words / seconds, "sgemm", seconds / floor, 0)
         )
-    best = max(row.per_second for row in rows if "fp32" in row.measure)
-    for n in arguments.bart_batches:
-        rate = bart.words_per_second(n, clock(arguments))
-        rows.append(
-            Row("parsing", f"BART-large, batch {n}", 1 / rate, 1, rate, "best greedy, fp32",
-                best / rate, 0)
-        )  # fmt: skip
+    kinds = ("fp32", "int8")
+    best = {kind: max(r.per_second for r in rows if f"{kind}," in r.measure) for kind in kinds}
+    for bits in ("fp32", "bf16"):
+        if bits == "bf16":
+            shorten(bart.model)
+        for n in arguments.bart_batches:
+            rate = bart.words_per_second(n, clock(arguments))
+            rows += [
+                Row("parsing", f"BART-large, {bits}, batch {n}", 1 / rate, 1, rate,
+                    f"best greedy, {kind}", best[kind] / rate, 0)
+                for kind in kinds
+            ]  # fmt: skip
     return rows
 
 

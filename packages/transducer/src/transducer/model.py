@@ -92,7 +92,7 @@ class TransducerModel(nn.Module):
         self.config = config
         c, v = config, vocabularies
         self.encoder_embedding = EncoderEmbedding(c, v)
-        self.encoder = nn.LSTM(
+        self.encoder: Any = nn.LSTM(  # or an 8-bit one, see transducer.int8
             self.encoder_embedding.size,
             c.encoder_size,
             c.encoder_layers,
@@ -143,8 +143,11 @@ class TransducerModel(nn.Module):
     def encode(self, batch: Batch) -> Encoded:
         """Encode the sentences: embedding module and multi-layer BiLSTM (equation 1)."""
         embedded = self.dropout(self.encoder_embedding(batch))  # (B, S, E)
-        run = packed_bilstm if embedded.is_cuda else padded_bilstm
-        states, hidden, cell = run(self.encoder, embedded, batch.source_mask)
+        if isinstance(self.encoder, nn.LSTM):
+            run = packed_bilstm if embedded.is_cuda else padded_bilstm
+            states, hidden, cell = run(self.encoder, embedded, batch.source_mask)
+        else:
+            states, hidden, cell = self.encoder(embedded, batch.source_mask)
         states = self.dropout(states)  # (B, S, 2H)
         keys = self.encoder_attention.keys(states)
         copy_keys = keys if self.copy_attention is None else self.copy_attention.keys(states)
@@ -458,11 +461,24 @@ class CharCNN(nn.Module):
 
     def forward(self, strings: Tensor) -> Tensor:
         """Read strings: (U, C) -> (U, channels)."""
-        convolved = self.convolution(self.embedding(strings).transpose(1, 2))
+        weight, bias = self.convolution.weight, self.convolution.bias
+        assert bias is not None
+        kernel = weight.shape[2]
+        # An alphabet is small: each character meets each place of the kernel once, and no product
+        # is left for the strings.
+        tables = torch.einsum("ce,oek->kco", self.embedding.weight, weight)
+        padded = functional.pad(strings, (kernel - 1, kernel - 1), value=PAD)
+        length = strings.shape[1] + kernel - 1
+        places = (padded[:, place : place + length] for place in range(kernel))
+        convolved: Tensor = sum(  # type: ignore[assignment]
+            functional.embedding(characters, table, padding_idx=PAD)
+            for characters, table in zip(places, tables, strict=True)
+        )  # (U, C + kernel - 1, channels)
         # Only windows that touch the string count, so that its padding changes nothing.
-        windows = (strings != PAD).sum(1, keepdim=True) + self.convolution.kernel_size[0] - 1
-        outside = torch.arange(convolved.shape[2], device=strings.device) >= windows
-        return functional.elu(convolved.masked_fill(outside.unsqueeze(1), -torch.inf).amax(dim=2))
+        windows = (strings != PAD).sum(1, keepdim=True) + kernel - 1
+        outside = torch.arange(length, device=strings.device) >= windows
+        longest = convolved.masked_fill(outside.unsqueeze(2), -torch.inf).amax(dim=1)
+        return functional.elu(longest + bias)
 
 
 class MLPAttention(nn.Module):

@@ -66,7 +66,7 @@ class Transducer:
         self.group = group
         self.features: FrozenFeatures | RememberedFeatures | None = make_features(task.config, None)
         self._rules: Rules | None = None
-        self._rounded: TransducerModel | None = None
+        self._rounded: tuple[TransducerModel, FrozenFeatures | None] | None = None
 
     @classmethod
     def load(cls, folder: str | Path, device: str = "auto") -> Transducer:
@@ -127,13 +127,12 @@ class Transducer:
         self, items: Sequence[Item], settings: DecodeConfig, *, details: bool = False, **more: Any
     ) -> list[list[Decoded]]:
         """Decode one batch."""
-        batch = self.batch(items)
+        model, features = self._in_8_bits() if settings.int8 else (self.model, self.features)
+        batch = self.batch(items, features)
         if self._rules is None or self.model.training:
             self._rules = make_rules(self.model, self.vocabularies, self.task.name)
-        if settings.int8 and self._rounded is None:
-            self._rounded = to_int8(self.model)
         return decode(
-            self._rounded if settings.int8 and self._rounded is not None else self.model,
+            model,
             batch,
             items,
             self._rules,
@@ -145,10 +144,19 @@ class Transducer:
             **more,
         )
 
-    def batch(self, items: Sequence[Item]) -> Batch:
+    def batch(
+        self, items: Sequence[Item], features: FrozenFeatures | RememberedFeatures | None = None
+    ) -> Batch:
         """Collate items with their contextual vectors."""
         device = next(self.model.parameters()).device
-        return make_batch(items, self.vocabularies, self.task.config, self.features).to(device)
+        source = features or self.features
+        return make_batch(items, self.vocabularies, self.task.config, source).to(device)
+
+    def _in_8_bits(self) -> tuple[TransducerModel, FrozenFeatures | None]:
+        if self._rounded is None:
+            features = make_features(self.task.config, None)
+            self._rounded = to_int8(self.model), features and features.shortened()
+        return self._rounded
 
     def _finish(self, document: Document, found: tuple[tuple[Decoded, ...], ...]) -> Parse:
         longest = max((len(sentence.tokens) for sentence in document.sentences), default=0)
