@@ -155,13 +155,14 @@ def test_node_copy_counts_every_row_of_the_node(make_small: Callable[..., Any]) 
         assert float(mixed[b, i, place].exp()) == pytest.approx(expected, rel=1e-4)
 
 
-@pytest.mark.parametrize("switch", ["anchored", "previous_edge", "copy_attention", "pointer_reach"])
+SIZES = {"pointer_reach": 4, "link_size": 6}
+
+
+@pytest.mark.parametrize("switch", ["anchored", "previous_edge", "copy_attention", *SIZES])
 def test_switches_change_the_network(make_small: Callable[..., Any], switch: str) -> None:
-    reach = 4 if switch == "pointer_reach" else 0
-    on, off = (
-        make_small("dm", size=4, **{"pointer_reach": 0, switch: value})
-        for value in (reach or True, 0 if reach else False)
-    )
+    others = dict.fromkeys(SIZES, 0)
+    values = (SIZES[switch], 0) if switch in SIZES else (True, False)
+    on, off = (make_small("dm", size=4, **{**others, switch: value}) for value in values)
     count = [sum(w.numel() for w in s.model.parameters()) for s in (on, off)]
     assert count[0] > count[1]
     assert torch.isfinite(off.model.loss(off.batch()).total)

@@ -194,6 +194,27 @@ def test_what_cannot_be_parsed_is_told_and_the_rest_goes_on(
     assert "#3\n" in result.stdout
 
 
+def test_zero_is_a_setting(
+    memorized: Memorized, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = tmp_path / "model"
+    shutil.copytree(memorized("dm")[1], model)
+    setup = json.loads((model / "config.json").read_text(encoding="utf-8"))
+    setup["config"]["decode"]["end_at"] = 0.5
+    (model / "config.json").write_text(json.dumps(setup), encoding="utf-8")
+    seen = []
+    own = Transducer.decode
+
+    def decode(self: Any, items: Any, settings: Any, **more: Any) -> Any:
+        seen.append(settings.end_at)
+        return own(self, items, settings, **more)
+
+    monkeypatch.setattr(Transducer, "decode", decode)
+    for arguments in ((), ("--end-at", 0), ("--end-at", 0.3)):
+        parse(model, "--input", "tokens", *arguments, stdin="a b\n")
+    assert seen == [0.5, 0.0, 0.3]
+
+
 def test_packed_output(memorized: Memorized, tmp_path: Path) -> None:
     file, model = memorized("dm")
     parse(model, file, "-o", tmp_path / "out.sdp.gz")

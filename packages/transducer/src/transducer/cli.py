@@ -457,7 +457,9 @@ def _load(model: str | None, task: str | None, device: str) -> Transducer:
 
 def _settings(parser: Transducer, options: dict[str, Any]) -> DecodeConfig:
     names = ("beam", "batch_tokens", "unique_core_roles", "end_at", "nbest", "int8")
-    given = {name: options[name] for name in names if options.get(name) not in (None, False)}
+    # A flag that is not given is False, a number None; 0 is a number, though it equals False.
+    said = ((name, options.get(name)) for name in names)
+    given = {name: value for name, value in said if value is not None and value is not False}
     return replace(parser.task.config.decode, **given)
 
 
