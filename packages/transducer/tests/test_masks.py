@@ -68,9 +68,11 @@ def excluded_steps(search: _Search, batch: Batch, items: list[Item]) -> Iterator
         search.append(hyp, choice, head, relation, torch.zeros(len(head)))
 
 
-def excluded(make_small: Callable[..., Any], task: str, graphs: list[Any]) -> list[str]:
+def excluded(
+    make_small: Callable[..., Any], task: str, graphs: list[Any], **switches: object
+) -> list[str]:
     """Return what is excluded of some graphs, with a model whose vocabularies know them all."""
-    config = make_small(task, size=2).config
+    config = make_small(task, size=2, **switches).config
     prepared = training_graphs(config, graphs)
     examples = list(make_task(config, prepared).examples(prepared))
     problems = []
@@ -106,6 +108,13 @@ def test_no_graph_of_the_sample_is_excluded(task: str, make_small: Callable[...,
 
     graphs = list(islice(graphconv.read(sample.path(task, "dev"), framework=task), FEW))
     assert not excluded(make_small, task, graphs)
+
+
+def test_no_graph_with_units_of_one_label_is_excluded(make_small: Callable[..., Any]) -> None:
+    from transducer import sample
+
+    graphs = list(islice(graphconv.read(sample.path("ucca", "dev"), framework="ucca"), FEW))
+    assert not excluded(make_small, "ucca", graphs, unit_labels=False)
 
 
 @pytest.mark.corpora

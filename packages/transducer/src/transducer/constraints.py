@@ -234,8 +234,8 @@ class Constraints:
             if rules.task == "amr":  # a graph is not a constant
                 label &= ~rules.label_leaf
                 word = word & ~hyp.each(hyp.offer_leaf)
-            elif rules.task == "ucca":
-                label &= rules.label_first
+            elif rules.task == "ucca":  # without labels of units the root has the one of all
+                label &= rules.label_first if rules.label_first.any() else ~rules.label_leaf
                 word = torch.zeros_like(word)
         else:
             label &= ~rules.label_first
