@@ -42,13 +42,13 @@ def _task(task: str, arguments: argparse.Namespace) -> list[Row]:
     documents = _documents(parser, arguments.sentences)
     lengths = [len(s.tokens) for document in documents for s in document.sentences]
     words = sum(lengths)
-    tasks = {
-        (f"beam {beam}", tokens): functools.partial(_parse, parser, documents, beam, tokens)
+    tasks: dict[str, Callable[[], object]] = {
+        f"beam {beam}, {tokens}": functools.partial(_parse, parser, documents, beam, tokens)
         for beam in arguments.beams
         for tokens in arguments.batch_tokens
     }
     tasks |= {
-        ("SuPar biaffine", batch): functools.partial(supar, lengths, batch)
+        f"SuPar biaffine, {batch}": functools.partial(supar, lengths, batch)
         for supar in _supar()
         for batch in arguments.supar_batches
     }
@@ -57,11 +57,12 @@ def _task(task: str, arguments: argparse.Namespace) -> list[Row]:
     if arguments.bart_batches:
         bart = neural.Bart(arguments.bart_steps)
         times |= {
-            ("BART-large", batch): words / bart.words_per_second(batch, clock)
+            f"BART-large, {batch}": words / bart.words_per_second(batch, clock)
             for batch in arguments.bart_batches
         }
     best: dict[str, float] = {}
-    for (name, _), seconds in times.items():
+    for task_and_batch, seconds in times.items():
+        name = task_and_batch.rpartition(",")[0]
         best[name] = min(seconds, best.get(name, seconds))
     ours = best[f"beam {arguments.beams[0]}"]
     peaks = {

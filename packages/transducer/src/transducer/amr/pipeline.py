@@ -59,13 +59,12 @@ def _spaced(tokens: Sequence[Token]) -> str:
     So what was cut before is cut into the same tokens again, and is known to have been one word.
     """
     parts: list[str] = []
-    before: Token | None = None
+    end: int | None = None
     for token in tokens:
-        spans = before is not None and before.span is not None and token.span is not None
-        if before is not None and not (spans and before.span[1] == token.span[0]):
+        if parts and (end is None or token.span is None or token.span[0] != end):
             parts.append(" ")
         parts.append(token.form)
-        before = token
+        end = None if token.span is None else token.span[1]
     return "".join(parts)
 
 
