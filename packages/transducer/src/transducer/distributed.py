@@ -72,12 +72,22 @@ def one_voice() -> Iterator[None]:
     try:
         with lost_processes(group):
             yield
+        _leave(group)
     except LostProcessError:
         raise
     except (TransducerError, GraphconvError, OSError):
         if group.main:
             raise
         raise SystemExit(1) from None
+
+
+def _leave(group: Group) -> None:
+    """End the group: threads of it that still run when the interpreter ends would abort it."""
+    if group.size > 1:
+        from torch import distributed  # noqa: PLC0415 - see the docstring
+
+        if distributed.is_initialized():
+            distributed.destroy_process_group()
 
 
 @contextmanager
