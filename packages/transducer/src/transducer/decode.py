@@ -20,7 +20,7 @@ from graphconv.conversion.labels import TERMINAL_CHILD, edge_label
 from graphconv.conversion.labels import relation as plain_relation
 from transducer.constraints import Choice, Constraints, Consumed, Hypotheses, Rules
 from transducer.data import Batch, Item
-from transducer.links import DEPTH, Traversal, first_free, of_path
+from transducer.links import Traversal, climb, first_of, of_path
 from transducer.model import TINY, Past, TransducerModel, outcome_probabilities
 from transducer.pointer import Trail
 from transducer.structure import ELSEWHERE, IMPLICIT, RelationKind, RowKind, relation_kind, row_kind
@@ -213,20 +213,20 @@ class _Search:
             hyp.index[rows, head].unsqueeze(1),
         )
         if model.links is not None:
-            self._follow_links(hyp, rows)
+            self._follow_links(hyp)
         hyp.attention, hyp.context = log_attention.view(len(h), -1), context.squeeze(1)
         hyp.z = z.squeeze(1)
         hyp.node_keys[:, i] = model.node_attention.keys(hyp.z)
 
-    def _follow_links(self, hyp: Hypotheses, rows: Tensor) -> None:
+    def _follow_links(self, hyp: Hypotheses) -> None:
         """See where links lead from the rows that are open after the last one."""
         i = hyp.length
         expands = hyp.index[:, i] == i
-        path = [torch.where(expands, torch.full_like(rows, i), hyp.head[:, i])]
-        for _ in range(DEPTH - 1):
-            path.append(hyp.head[rows, path[-1]])
+        deepest = torch.where(
+            expands, torch.full_like(expands, i, dtype=torch.long), hyp.head[:, i]
+        )
+        rows_open = climb(deepest.unsqueeze(1), hyp.head)
         encoded = hyp.encoded._replace(links=hyp.each(hyp.encoded.links))
-        rows_open = torch.stack(path, -1).unsqueeze(1)
         words = of_path(hyp.link_token, rows_open)
         hyp.traversal = self.model.traverse(encoded, rows_open, words, hyp.used.unsqueeze(1))
 
@@ -327,7 +327,7 @@ class _Search:
         scores = model.biaffine(start, hyp.ends[parent, 1 : n + 1]).squeeze(1)
         if model.links is not None and hyp.traversal is not None:
             seen = Traversal(*(part[parent] for part in hyp.traversal))
-            copied, free = hyp.link_token[parent, choice.node], first_free(hyp.used, ~hyp.used)
+            copied, free = hyp.link_token[parent, choice.node], first_of(~hyp.used)
             word = model.link_word(choice.token, choice.is_copy, copied, free[parent])
             hints = model.links.score_sources(seen, word.unsqueeze(1), n + 1)
             scores = scores + hints[:, 0, 1:]

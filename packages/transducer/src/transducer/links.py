@@ -47,7 +47,6 @@ class Links(nn.Module):
 
     def __init__(self, states: int, query: int, size: int, dropout: float) -> None:
         super().__init__()
-        self.size = size
         self.heads = nn.Linear(states, KINDS * (size + 1))
         self.words = nn.Linear(states, KINDS * (size + 1))
         self.dropout = nn.Dropout(dropout)
@@ -148,7 +147,12 @@ def open_rows(heads: Tensor, expands: Tensor) -> Tensor:
             [4, 1, 0, 0]])
     """
     rows = torch.arange(heads.shape[1], device=heads.device).expand_as(heads)
-    path = [torch.where(expands, rows, heads)]
+    return climb(torch.where(expands, rows, heads), heads)
+
+
+def climb(start: Tensor, heads: Tensor) -> Tensor:
+    """Return the paths from some rows to the root: (B, T), (B, T') -> (B, T, DEPTH)."""
+    path = [start]
     for _ in range(DEPTH - 1):
         path.append(heads.gather(1, path[-1]))
     return torch.stack(path, dim=-1)
@@ -159,13 +163,12 @@ def of_path(values: Tensor, path: Tensor) -> Tensor:
     return values.gather(1, path.flatten(1)).view_as(path)
 
 
-def first_free(used: Tensor, mask: Tensor) -> Tensor:
-    """Return 1 + position of the first word that is no node yet, or 0: (..., S) -> (...).
+def first_of(free: Tensor) -> Tensor:
+    """Return 1 + position of the first word that is free, or 0: (..., S) -> (...).
 
-    >>> first_free(torch.tensor([[True, False], [True, True]]), torch.ones(2, 2).bool()).tolist()
+    >>> first_of(torch.tensor([[False, True], [False, False]])).tolist()
     [2, 0]
     """
-    free = ~used & mask
     return torch.where(free.any(-1), free.int().argmax(-1) + 1, 0)
 
 
@@ -187,6 +190,6 @@ def link_loss(links: Tensor, mask: Tensor, tokens: Tensor, heads: Tensor, rows: 
 def _at(scores: Tensor, tokens: Tensor) -> Tensor:
     """Return the scores of words: (B, T, ..., S), (B, [T,] R) -> (B, T, ..., R); 0 is no word."""
     shape = (*scores.shape[:-1], tokens.shape[-1])
-    middle = (1,) * (scores.ndim - 1 - (tokens.ndim - 1))
+    middle = (1,) * (scores.ndim - tokens.ndim)
     index = tokens.view(*tokens.shape[:-1], *middle, tokens.shape[-1]).expand(shape)
     return scores.gather(-1, (index - 1).clamp_min(0)) * (index > 0)

@@ -29,7 +29,7 @@ from transducer.data import COPY, IGNORE, Batch
 from transducer.links import (
     Links,
     Traversal,
-    first_free,
+    first_of,
     link_loss,
     of_path,
     open_rows,
@@ -346,7 +346,7 @@ class TransducerModel(nn.Module):
             following = functional.pad(batch.node_tokens, (0, 1))[:, 1:]
             copied_word = functional.pad(batch.link_tokens, (0, 1))[:, 1:]
             word = self.link_word(
-                following, again, copied_word, first_free(seen.used, batch.source_mask[:, None])
+                following, again, copied_word, first_of(~seen.used & batch.source_mask[:, None])
             )
             hints = self.links.score_sources(traversal, word, h.shape[1])
             scores = scores + functional.pad(hints, (0, 0, 1, 0))[:, :-1]
