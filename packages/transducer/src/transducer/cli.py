@@ -176,9 +176,8 @@ def parse(
             annotator=_annotator_of(parser, options),
             **{name: options[name] for name in ("scores", "alignments", "incremental", "resume")},
         )
-        missing = parse_file(parser, input_, output, wishes)
-    if missing:
-        sys.exit(1)
+        if parse_file(parser, input_, output, wishes):
+            sys.exit(1)
 
 
 @main.command()

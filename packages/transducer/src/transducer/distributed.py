@@ -7,6 +7,7 @@ Imports torch only where processes exchange something.
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
@@ -67,13 +68,19 @@ def join(device: str) -> Group:
 
 @contextmanager
 def one_voice() -> Iterator[None]:
-    """Let only the first process report errors, which all have alike; say who was lost."""
+    """Let only the first process report errors, which all have alike; say who was lost.
+
+    One process of several ends with it.
+    """
     group = launched()
     try:
         with lost_processes(group):
             yield
-        _leave(group)
+        _leave(group, 0)
     except LostProcessError:
+        raise
+    except SystemExit as end:
+        _leave(group, end.code)
         raise
     except (TransducerError, GraphconvError, OSError):
         if group.main:
@@ -81,13 +88,20 @@ def one_voice() -> Iterator[None]:
         raise SystemExit(1) from None
 
 
-def _leave(group: Group) -> None:
-    """End the group: threads of it that still run when the interpreter ends would abort it."""
+def _leave(group: Group, code: object) -> None:
+    """End one process of several, without the interpreter's winding down.
+
+    Accelerate's objects keep the group's threads alive beyond the group, and such a thread that
+    frees a tensor while the interpreter winds down aborts the process, though its work is done.
+    """
     if group.size > 1:
         from torch import distributed  # noqa: PLC0415 - see the docstring
 
         if distributed.is_initialized():
             distributed.destroy_process_group()
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code if isinstance(code, int) else int(code is not None))
 
 
 @contextmanager
