@@ -41,9 +41,9 @@ def decoded(small: Any, examples: list[Example], **options: Any) -> Any:
     return decode(small.model, batch, items, small.rules, **options)
 
 
-@pytest.mark.parametrize(("beam", "end_at"), [(1, 0.0), (1, 0.4), (4, 0.0), (4, 0.4)])
-def test_decoding_scores_are_teacher_forced_scores(small: Any, beam: int, end_at: float) -> None:
-    found = decoded(small, small.examples, beam=beam, end_at=end_at)
+@pytest.mark.parametrize(("beam", "penalty"), [(1, 0.0), (4, 0.0), (4, 1.0)])
+def test_decoding_scores_are_teacher_forced_scores(small: Any, beam: int, penalty: float) -> None:
+    found = decoded(small, small.examples, beam=beam, length_penalty=penalty)
     again = [
         replace(e, rows=hypotheses[0].rows)
         for e, hypotheses in zip(small.examples, found, strict=True)
@@ -75,7 +75,7 @@ def test_a_wide_beam_finds_the_optimum(make_small: Callable[..., Any]) -> None:
     for seed in range(4):
         small = make_small("dm", size=3, seed=seed)
         with torch.no_grad():
-            small.model.ffn_vocab.bias[EOS] += 2.5
+            small.model.ffn_vocab.bias[EOS] += 3.5
             small.model.ffn_switch.bias[0] += 1.0
         example = replace(small.examples[0], tokens=small.examples[0].tokens[:2], rows=())
         best_rows, best = _optimum(small, example)
@@ -169,7 +169,7 @@ def test_random_models_give_valid_graphs(make_small: Callable[..., Any]) -> None
                 [example],
                 beam=1 + 2 * (seed % 2),
                 unique_core_roles=seed % 5 == 0,
-                end_at=0.5 * (seed % 3),
+                length_penalty=0.5 * (seed % 3),
             )
             rows = hypotheses[0].rows
             Arborescence(example.id, name, example.tokens, rows).validate()
@@ -190,16 +190,21 @@ def _graph(small: Any, example: Example, rows: tuple[Row, ...]) -> Any:
     return small.task.graph(Document(example.id, (sentence,)), [rows])
 
 
-def test_an_improbable_end_is_postponed(make_small: Callable[..., Any]) -> None:
-    small = make_small("amr", size=4)
-    with torch.no_grad():  # an end that is likely, but not certain
-        small.model.ffn_vocab.bias[EOS] += 5
-    rows = [
-        [len(h[0].rows) for h in decoded(small, small.examples, end_at=end_at)]
-        for end_at in (0.0, 0.5, 1.0)
-    ]
-    assert all(a <= b <= c for a, b, c in zip(*rows, strict=True))
-    assert sum(rows[0]) < sum(rows[2])
+def test_the_length_penalty_makes_up_for_length(make_small: Callable[..., Any]) -> None:
+    small = make_small("amr", size=8)
+    longer = 0
+    for seed in range(4):
+        small.shake(seed, scale=2.0)
+        plain, penalized = (
+            [h[0] for h in decoded(small, small.examples, beam=3, length_penalty=penalty)]
+            for penalty in (0.0, 1.0)
+        )
+        for short, long in zip(plain, penalized, strict=True):
+            assert len(short.rows) <= len(long.rows)
+            assert short.score >= long.score
+            assert short.score / (len(short.rows) + 1) <= long.score / (len(long.rows) + 1)
+            longer += len(long.rows) > len(short.rows)
+    assert longer
 
 
 def test_unseen_words_are_copied(make_small: Callable[..., Any]) -> None:

@@ -200,17 +200,17 @@ def test_zero_is_a_setting(
     model = tmp_path / "model"
     shutil.copytree(memorized("dm")[1], model)
     setup = json.loads((model / "config.json").read_text(encoding="utf-8"))
-    setup["config"]["decode"]["end_at"] = 0.5
+    setup["config"]["decode"]["length_penalty"] = 0.5
     (model / "config.json").write_text(json.dumps(setup), encoding="utf-8")
     seen = []
     own = Transducer.decode
 
     def decode(self: Any, items: Any, settings: Any, **more: Any) -> Any:
-        seen.append(settings.end_at)
+        seen.append(settings.length_penalty)
         return own(self, items, settings, **more)
 
     monkeypatch.setattr(Transducer, "decode", decode)
-    for arguments in ((), ("--end-at", 0), ("--end-at", 0.3)):
+    for arguments in ((), ("--length-penalty", 0), ("--length-penalty", 0.3)):
         parse(model, "--input", "tokens", *arguments, stdin="a b\n")
     assert seen == [0.5, 0.0, 0.3]
 

@@ -47,11 +47,11 @@ _batch = click.option(
 _core = click.option(
     "--unique-core-roles", is_flag=True, help="Forbid a repeated ARG0..ARGn below a node."
 )
-_end_at = click.option(
-    "--end-at",
-    type=click.FloatRange(0, 1),
-    metavar="P",
-    help="Probability that the end of a graph needs; higher gives larger graphs.",
+_length_penalty = click.option(
+    "--length-penalty",
+    type=click.FloatRange(0),
+    metavar="A",
+    help="Compare graphs of a beam by log-probability / rows ** A; higher gives larger graphs.",
 )
 _int8 = click.option("--int8", is_flag=True, help="Use 8-bit weights: faster on a CPU.")
 
@@ -154,7 +154,7 @@ def train(  # noqa: PLR0917 - one parameter per option
 @_beam
 @_batch
 @_core
-@_end_at
+@_length_penalty
 @_int8
 @_annotator
 @_device
@@ -193,7 +193,7 @@ def parse(
 @_beam
 @_batch
 @_core
-@_end_at
+@_length_penalty
 @_int8
 @_annotator
 @_device
@@ -456,7 +456,7 @@ def _load(model: str | None, task: str | None, device: str) -> Transducer:
 
 
 def _settings(parser: Transducer, options: dict[str, Any]) -> DecodeConfig:
-    names = ("beam", "batch_tokens", "unique_core_roles", "end_at", "nbest", "int8")
+    names = ("beam", "batch_tokens", "unique_core_roles", "length_penalty", "nbest", "int8")
     # A flag that is not given is False, a number None; 0 is a number, though it equals False.
     said = ((name, options.get(name)) for name in names)
     given = {name: value for name, value in said if value is not None and value is not False}

@@ -175,8 +175,8 @@ class DecodeConfig:
     """Padded tokens per batch (times the beam)."""
     unique_core_roles: bool = False
     """Forbid a second ARG0..ARGn of the same name below one node."""
-    end_at: float = 0.0
-    """The end needs at least this probability, as long as something else is possible."""
+    length_penalty: float = 0.0
+    """Finished hypotheses of a beam are compared by log-probability / rows ** length_penalty."""
     nbest: int = 1
     int8: bool = False
     """Parse with 8-bit weights, on a CPU: faster, and nearly as precise."""

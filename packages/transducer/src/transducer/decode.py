@@ -59,7 +59,7 @@ def decode(
     beam: int = 1,
     nbest: int = 1,
     unique_core_roles: bool = False,
-    end_at: float = 0.0,
+    length_penalty: float = 0.0,
     details: bool = False,
     on_row: Callable[[int, Row], None] | None = None,
 ) -> list[list[Decoded]]:
@@ -67,7 +67,9 @@ def decode(
 
     *on_row* is told of each row as greedy search decides it; *details* adds scores and alignments.
     """
-    search = _Search(model, rules, unique_core_roles=unique_core_roles, end_at=end_at)
+    search = _Search(
+        model, rules, unique_core_roles=unique_core_roles, length_penalty=length_penalty
+    )
     start = search.start(batch, items, beam)
     if beam == 1:
         found = search.greedy(start, [item.offer_labels for item in items], on_row)
@@ -99,10 +101,15 @@ class _Search:
     """The steps that greedy and beam search share."""
 
     def __init__(
-        self, model: TransducerModel, rules: Rules, *, unique_core_roles: bool, end_at: float
+        self,
+        model: TransducerModel,
+        rules: Rules,
+        *,
+        unique_core_roles: bool,
+        length_penalty: float,
     ) -> None:
         self.model = model
-        self.end_at = end_at
+        self.length_penalty = length_penalty
         self.rules = rules
         self.constraints = Constraints(rules, unique_core_roles=unique_core_roles)
         self.labels = len(rules.labels)
@@ -258,19 +265,8 @@ class _Search:
         p[:, labels:].masked_fill_(~torch.cat([possible.words, possible.copies], 1), _IMPOSSIBLE)
         p[possible.ended] = _IMPOSSIBLE
         p[:, EOS] = torch.where(possible.ended, end, p[:, EOS])
-        if self.end_at:
-            self._postpone_end(p)
         top, outcome = p.max(1, keepdim=True) if best == 1 else p.topk(min(best, p.shape[1]))
         return top.clamp_min(TINY).log().masked_fill(top < 0, NEVER), outcome
-
-    def _postpone_end(self, p: Tensor) -> None:
-        """Forbid an end that is less probable than ``end_at`` where the graph can go on.
-
-        The end competes with each single node, though the question is whether any node follows.
-        """
-        end = p[:, EOS].clone()
-        p[:, EOS] = _IMPOSSIBLE
-        p[:, EOS] = torch.where((end < self.end_at) & (p.amax(1) > 0), _IMPOSSIBLE, end)
 
     # Taking a step -------------------------------------------------------------------------------
 
@@ -480,10 +476,10 @@ class _Search:
             for k, place in ends.nonzero().tolist():
                 paths = found[alive[k // beam]]
                 paths.append(_path(hyp, k, float(totals[k, place])))
-                paths.sort(key=lambda path: -path.score)
+                paths.sort(key=lambda path: -self._rank(path.score, len(path.outcome)))
                 del paths[nbest:]
             totals = totals.masked_fill(outcome == EOS, NEVER)
-            going = _going_on(totals, [found[s] for s in alive], nbest)
+            going = self._going_on(hyp, totals, [found[s] for s in alive], nbest)
             if not all(going):
                 keep_sentences = [k for k, goes in enumerate(going) if goes]
                 alive = [alive[k] for k in keep_sentences]
@@ -497,6 +493,28 @@ class _Search:
                 totals, outcome = totals[keep], outcome[keep]
             self._extend(hyp, totals, outcome)
         return found
+
+    def _rank(self, score: float, rows: int) -> float:
+        """Return by what finished hypotheses are compared: a long one has more to be unsure of."""
+        return score / (rows + 1) ** self.length_penalty
+
+    def _going_on(
+        self, hyp: Hypotheses, totals: Tensor, found: Sequence[Sequence[Path]], nbest: int
+    ) -> list[bool]:
+        """Return which sentences can still find something better: log-probabilities only fall.
+
+        With a length penalty that is a guess: further rows are as probable as those so far.
+        """
+        best = totals.view(len(found), -1).amax(1).tolist()
+        return [
+            score > NEVER
+            and (
+                len(paths) < nbest
+                or self._rank(score, hyp.length)
+                > self._rank(paths[-1].score, len(paths[-1].outcome))
+            )
+            for paths, score in zip(found, best, strict=True)
+        ]
 
     def _extend(self, hyp: Hypotheses, totals: Tensor, outcome: Tensor) -> None:
         """Replace each sentence's hypotheses by its best relations, exactly.
@@ -576,15 +594,6 @@ def _best_of_each(
     top, where = table.topk(best, dim=1)
     where = torch.minimum(where, (count - 1).clamp_min(0).unsqueeze(1))
     return order[(start.unsqueeze(1) + where).clamp_max(len(order) - 1)], top
-
-
-def _going_on(totals: Tensor, found: Sequence[Sequence[Path]], nbest: int) -> list[bool]:
-    """Return which sentences can still find something better: log-probabilities only fall."""
-    best = totals.view(len(found), -1).amax(1).tolist()
-    return [
-        score > NEVER and (len(paths) < nbest or score > paths[-1].score)
-        for paths, score in zip(found, best, strict=True)
-    ]
 
 
 def _path(hyp: Hypotheses, k: int, score: float) -> Path:

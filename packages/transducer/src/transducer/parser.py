@@ -139,7 +139,7 @@ class Transducer:
             beam=settings.beam,
             nbest=settings.nbest,
             unique_core_roles=settings.unique_core_roles,
-            end_at=settings.end_at,
+            length_penalty=settings.length_penalty,
             details=details,
             **more,
         )
