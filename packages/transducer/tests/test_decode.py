@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 import os
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import count
@@ -169,6 +170,7 @@ def test_random_models_give_valid_graphs(make_small: Callable[..., Any]) -> None
                 [example],
                 beam=1 + 2 * (seed % 2),
                 unique_core_roles=seed % 5 == 0,
+                limit_copies=seed % 7 < 3,
                 length_penalty=0.5 * (seed % 3),
             )
             rows = hypotheses[0].rows
@@ -205,6 +207,27 @@ def test_the_length_penalty_makes_up_for_length(make_small: Callable[..., Any]) 
             assert short.score / (len(short.rows) + 1) <= long.score / (len(long.rows) + 1)
             longer += len(long.rows) > len(short.rows)
     assert longer
+
+
+@pytest.mark.parametrize("beam", [1, 3])
+def test_words_are_copied_about_as_often_as_they_occur(
+    make_small: Callable[..., Any], beam: int
+) -> None:
+    small = make_small("amr", size=6)
+    with torch.no_grad():
+        small.model.ffn_switch.bias[1] += 20  # always copy a token
+    example = small.examples[0]
+    offers = tuple((f"unseen{t // 2}", '="name"') for t in range(len(example.tokens)))
+
+    def labels(**options: Any) -> Counter[str]:
+        [[found]] = decoded(small, [replace(example, offers=offers)], beam=beam, **options)
+        new = [row.label for i, row in enumerate(found.rows, start=1) if row.index == i]
+        return Counter(label for label in new if label in most)
+
+    most = Counter(offer for offered in offers for offer in offered)
+    most.update(offer for offer in set(most) if not offer.startswith("="))
+    assert not labels(limit_copies=True) - most
+    assert labels() - most
 
 
 def test_unseen_words_are_copied(make_small: Callable[..., Any]) -> None:

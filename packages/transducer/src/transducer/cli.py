@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -46,6 +46,9 @@ _batch = click.option(
 )
 _core = click.option(
     "--unique-core-roles", is_flag=True, help="Forbid a repeated ARG0..ARGn below a node."
+)
+_limit = click.option(
+    "--limit-copies", is_flag=True, help="AMR: use a word about as often as it occurs."
 )
 _length_penalty = click.option(
     "--length-penalty",
@@ -154,6 +157,7 @@ def train(  # noqa: PLR0917 - one parameter per option
 @_beam
 @_batch
 @_core
+@_limit
 @_length_penalty
 @_int8
 @_annotator
@@ -193,6 +197,7 @@ def parse(
 @_beam
 @_batch
 @_core
+@_limit
 @_length_penalty
 @_int8
 @_annotator
@@ -456,7 +461,7 @@ def _load(model: str | None, task: str | None, device: str) -> Transducer:
 
 
 def _settings(parser: Transducer, options: dict[str, Any]) -> DecodeConfig:
-    names = ("beam", "batch_tokens", "unique_core_roles", "length_penalty", "nbest", "int8")
+    names = [field.name for field in fields(parser.task.config.decode)]
     # A flag that is not given is False, a number None; 0 is a number, though it equals False.
     said = ((name, options.get(name)) for name in names)
     given = {name: value for name, value in said if value is not None and value is not False}

@@ -175,6 +175,8 @@ class DecodeConfig:
     """Padded tokens per batch (times the beam)."""
     unique_core_roles: bool = False
     """Forbid a second ARG0..ARGn of the same name below one node."""
+    limit_copies: bool = False
+    """AMR: copy a constant at most as often as words offer it, a concept once more."""
     length_penalty: float = 0.0
     """Finished hypotheses of a beam are compared by log-probability / rows ** length_penalty."""
     nbest: int = 1

@@ -78,6 +78,7 @@ class Hypotheses:
     offer_vectors: Tensor  # (B, M * S, node size)
     offer_leaf: Tensor  # (B, M * S)
     limit: Tensor  # (B,) most rows
+    left: Tensor  # (N, M * S) how often each offer can still be copied
     score: Tensor  # (N,)
     hidden: Tensor  # (layers, N, D)
     cell: Tensor
@@ -152,7 +153,7 @@ class Hypotheses:
 
 _OF_SENTENCE = ("states", "keys", "copy_keys", "mask", "links")
 _PER_SENTENCE = ("offers", "offered", "offer_vectors", "offer_leaf", "limit")
-_PER_HYPOTHESIS = ("score", "context", "attention", "z", "used", "last")
+_PER_HYPOTHESIS = ("score", "context", "attention", "z", "used", "last", "left")
 _PER_ROW = (
     "vectors", "node_keys", "ends", "rel_sources", "index", "token", "link_token", "head",
     "relation", "outcome", "kind", "elsewhere", "primary", "settled", "ancestors", "linked", "core",
@@ -241,6 +242,9 @@ class Constraints:
             label &= ~rules.label_first
             if rules.task == "ucca":
                 label, copy = self._ucca_possible(hyp, label, copy)
+        if self.rules.task == "amr":
+            spent = self._spent(hyp)
+            label, word = label & ~spent[:, : self.labels], word & ~spent[:, self.labels :]
         nothing = ~(label.any(1) | word.any(1) | copy.any(1))
         return Possible(label, word, copy, self._must_end(hyp) | nothing)
 
@@ -272,6 +276,13 @@ class Constraints:
     def _words(self, hyp: Hypotheses) -> Tensor:
         """Return which offers can be copied: words once, AMR's lemmas always."""
         return hyp.each(hyp.offered) if self.rules.task == "amr" else ~hyp.used
+
+    def _spent(self, hyp: Hypotheses) -> Tensor:
+        """Return which outcomes are offers that cannot be copied any more: (N, V + M * S)."""
+        spent = torch.zeros(
+            len(hyp.left), self.labels + hyp.left.shape[1], dtype=torch.bool, device=hyp.z.device
+        )
+        return spent.scatter_(1, hyp.each(hyp.offers), hyp.left <= 0)
 
     def _copies(self, hyp: Hypotheses) -> Tensor:
         """Return which rows can be copied: the first row of each node that can have a second."""

@@ -34,6 +34,7 @@ EXTRA_ROWS = 20
 
 _FIRST_ROOM = 16
 _PAIRS_AT_ONCE = 4096
+_MANY = 1 << 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +60,7 @@ def decode(
     beam: int = 1,
     nbest: int = 1,
     unique_core_roles: bool = False,
+    limit_copies: bool = False,
     length_penalty: float = 0.0,
     details: bool = False,
     on_row: Callable[[int, Row], None] | None = None,
@@ -68,7 +70,11 @@ def decode(
     *on_row* is told of each row as greedy search decides it; *details* adds scores and alignments.
     """
     search = _Search(
-        model, rules, unique_core_roles=unique_core_roles, length_penalty=length_penalty
+        model,
+        rules,
+        unique_core_roles=unique_core_roles,
+        limit_copies=limit_copies,
+        length_penalty=length_penalty,
     )
     start = search.start(batch, items, beam)
     if beam == 1:
@@ -105,10 +111,12 @@ class _Search:
         model: TransducerModel,
         rules: Rules,
         *,
-        unique_core_roles: bool,
-        length_penalty: float,
+        unique_core_roles: bool = False,
+        limit_copies: bool = False,
+        length_penalty: float = 0.0,
     ) -> None:
         self.model = model
+        self.limit_copies = limit_copies
         self.length_penalty = length_penalty
         self.rules = rules
         self.constraints = Constraints(rules, unique_core_roles=unique_core_roles)
@@ -158,6 +166,7 @@ class _Search:
             offer_vectors=offer_vectors,
             offer_leaf=leaf.to(device),
             limit=batch.source_mask.sum(1) * ROWS_PER_TOKEN + EXTRA_ROWS,
+            left=self._supply(batch.offers.view(sentences, ways, width), leaf.to(device)),
             score=torch.zeros(n, device=device),
             hidden=encoded.hidden,
             cell=encoded.cell,
@@ -191,6 +200,17 @@ class _Search:
             begin = begin.repeat_interleave(beam, 0)
         self._begin(hypotheses, begin.squeeze(1))
         return hypotheses
+
+    def _supply(self, offers: Tensor, leaf: Tensor) -> Tensor:
+        """Return how often each offer can be copied: (B, M * S).
+
+        With ``limit_copies`` that is once for each word that offers it; a concept once more, as
+        there are two of the cells in "red and white cells".
+        """
+        if not self.limit_copies:
+            return torch.full_like(leaf, _MANY, dtype=torch.int)
+        equal = offers.flatten(1)[:, :, None, None] == offers.unsqueeze(1)
+        return (equal.any(2).sum(-1) + ~leaf).int()
 
     def _begin(self, hyp: Hypotheses, begin: Tensor) -> None:
         """Consume the begin symbol."""
@@ -366,6 +386,8 @@ class _Search:
         copied = (choice.outcome - self.labels - places + 1).clamp(min=0)
         outcome = torch.where(choice.is_copy, hyp.outcome[numbers, copied], choice.outcome)
         hyp.outcome[:, i], hyp.index[:, i] = outcome, choice.node
+        if self.limit_copies:
+            hyp.left = hyp.left - (hyp.each(hyp.offers) == choice.outcome.unsqueeze(1)).int()
         hyp.head[:, i], hyp.relation[:, i] = head, relation
         vector, h, state, _, hidden, cell = choice.consumed
         state = state[choice.slot]

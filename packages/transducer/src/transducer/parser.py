@@ -139,6 +139,7 @@ class Transducer:
             beam=settings.beam,
             nbest=settings.nbest,
             unique_core_roles=settings.unique_core_roles,
+            limit_copies=settings.limit_copies,
             length_penalty=settings.length_penalty,
             details=details,
             **more,
