@@ -78,7 +78,7 @@ def oracle(session: nox.Session) -> None:
     """Compare with the official tools: ucca, penman, smatch, smatchpp."""
     install(session, "oracle", packages=CORE)
     session.install("--quiet", "--no-deps", "ucca==1.3.11")
-    session.run("pytest", "-m", "oracle", *CORE, "tests", *session.posargs)
+    session.run("pytest", "-m", "oracle", *CORE, "tests/oracle", *session.posargs)
 
 
 @nox.session(default=False)
