@@ -20,6 +20,8 @@ from typing import NamedTuple
 import click
 
 import graphconv
+from graphconv.cliutil import existing
+from graphconv.errors import GraphconvError
 from graphconv.graph import Edge, Graph, Node, Token
 from transducer.amr import Tables, copy_lemma, tokenize_graph
 from transducer.amr.senses import stem
@@ -112,7 +114,7 @@ class _Draft:
         self.constants: dict[int, str] = {}
         self.edges: list[tuple[int, int, str]] = []
         self.instead: dict[int, int] = {}
-        self.last = 1000  # more than any position
+        self.last = max(1000, len(graph.tokens))  # more than any position
         self.top = next((self.place[top] for top in graph.tops), None)
 
     def new(self, label: str, *, constant: bool = False) -> int:
@@ -357,15 +359,15 @@ def amrize(graph: Graph, guide: Guide) -> Graph | None:
 
 
 @click.command(help=__doc__)
-@click.argument("files", nargs=-1, required=True)
-@click.option("--like", multiple=True, required=True, help="A file of real AMR.")
+@click.argument("files", nargs=-1, required=True, type=existing())
+@click.option("--like", multiple=True, required=True, type=existing(), help="A file of real AMR.")
 @click.option("-o", "--output", required=True)
 @click.option("--longest", default=40, show_default=True, help="Leave out longer sentences.")
 def main(files: tuple[str, ...], like: tuple[str, ...], output: str, longest: int) -> None:
     """Convert DM files."""
-    guide = learn(graph for file in like for graph in graphconv.read(file))
 
     def converted() -> Iterator[Graph]:
+        guide = learn(graph for file in like for graph in graphconv.read(file))
         for file in files:
             for graph in graphconv.read(file, framework="dm"):
                 if len(graph.tokens) <= longest:
@@ -373,7 +375,10 @@ def main(files: tuple[str, ...], like: tuple[str, ...], output: str, longest: in
                     if new is not None:
                         yield new
 
-    graphconv.write(converted(), output, format="amr")
+    try:
+        graphconv.write(converted(), output, format="amr")
+    except GraphconvError as error:
+        raise click.ClickException(str(error)) from error
 
 
 if __name__ == "__main__":

@@ -84,7 +84,7 @@ def excluded(
     items = [number(example, vocabularies) for example in examples]
     model = TransducerModel(config.model, vocabularies).eval()
     rules = make_small_rules(model, vocabularies, task)
-    search = _Search(model, rules, unique_core_roles=False, length_penalty=0.0)
+    search = _Search(model, rules)
     with torch.inference_mode():
         for group in batches(items, 24):
             chosen = [items[i] for i in group]
@@ -143,7 +143,7 @@ def test_a_wrong_row_is_noticed(make_small: Callable[..., Any]) -> None:
     outcomes = item.outcomes.copy()
     new = [i for i, outcome in enumerate(outcomes) if outcome >= len(small.vocabularies.labels)]
     outcomes[new[1]] = outcomes[new[0]]
-    search = _Search(small.model, small.rules, unique_core_roles=False, length_penalty=0.0)
+    search = _Search(small.model, small.rules)
     wrong = item._replace(outcomes=outcomes)
     with torch.inference_mode():
         assert list(excluded_steps(search, small.batch([wrong]), [wrong]))

@@ -78,7 +78,7 @@ class Hypotheses:
     offer_vectors: Tensor  # (B, M * S, node size)
     offer_leaf: Tensor  # (B, M * S)
     limit: Tensor  # (B,) most rows
-    left: Tensor  # (N, M * S) how often each offer can still be copied
+    left: Tensor  # (N, M * S) how often each offer can still be copied, where that is limited
     score: Tensor  # (N,)
     hidden: Tensor  # (layers, N, D)
     cell: Tensor
@@ -217,9 +217,12 @@ class Constraints:
     The rules only take choices away, and where they would leave none, the end symbol remains.
     """
 
-    def __init__(self, rules: Rules, *, unique_core_roles: bool = False) -> None:
+    def __init__(
+        self, rules: Rules, *, unique_core_roles: bool = False, limit_copies: bool = False
+    ) -> None:
         self.rules = rules
         self.unique = unique_core_roles
+        self.limit_copies = limit_copies and rules.task == "amr"
         self.labels = len(rules.labels)
         self.bilexical = rules.task not in ("amr", "ucca")
         self.has = {kind: bool((rules.kinds == int(kind)).any()) for kind in RelationKind}
@@ -242,7 +245,7 @@ class Constraints:
             label &= ~rules.label_first
             if rules.task == "ucca":
                 label, copy = self._ucca_possible(hyp, label, copy)
-        if self.rules.task == "amr":
+        if self.limit_copies:
             spent = self._spent(hyp)
             label, word = label & ~spent[:, : self.labels], word & ~spent[:, self.labels :]
         nothing = ~(label.any(1) | word.any(1) | copy.any(1))

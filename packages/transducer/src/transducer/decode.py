@@ -34,7 +34,6 @@ EXTRA_ROWS = 20
 
 _FIRST_ROOM = 16
 _PAIRS_AT_ONCE = 4096
-_MANY = 1 << 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,10 +115,11 @@ class _Search:
         length_penalty: float = 0.0,
     ) -> None:
         self.model = model
-        self.limit_copies = limit_copies
         self.length_penalty = length_penalty
         self.rules = rules
-        self.constraints = Constraints(rules, unique_core_roles=unique_core_roles)
+        self.constraints = Constraints(
+            rules, unique_core_roles=unique_core_roles, limit_copies=limit_copies
+        )
         self.labels = len(rules.labels)
         elsewhere = torch.zeros(len(RelationKind), dtype=torch.bool, device=rules.kinds.device)
         elsewhere[[int(kind) for kind in ELSEWHERE]] = True
@@ -202,15 +202,15 @@ class _Search:
         return hypotheses
 
     def _supply(self, offers: Tensor, leaf: Tensor) -> Tensor:
-        """Return how often each offer can be copied: (B, M * S).
+        """Return how often each offer can be copied: (B, M * S), or (B, 0) for any number of times.
 
-        With ``limit_copies`` that is once for each word that offers it; a concept once more, as
-        there are two of the cells in "red and white cells".
+        Once for each word that offers it; a concept once more, as there are two of the cells in
+        "red and white cells".
         """
-        if not self.limit_copies:
-            return torch.full_like(leaf, _MANY, dtype=torch.int)
+        if not self.constraints.limit_copies:
+            return offers.new_zeros(len(offers), 0)
         equal = offers.flatten(1)[:, :, None, None] == offers.unsqueeze(1)
-        return (equal.any(2).sum(-1) + ~leaf).int()
+        return equal.any(2).sum(-1) + ~leaf
 
     def _begin(self, hyp: Hypotheses, begin: Tensor) -> None:
         """Consume the begin symbol."""
@@ -386,8 +386,8 @@ class _Search:
         copied = (choice.outcome - self.labels - places + 1).clamp(min=0)
         outcome = torch.where(choice.is_copy, hyp.outcome[numbers, copied], choice.outcome)
         hyp.outcome[:, i], hyp.index[:, i] = outcome, choice.node
-        if self.limit_copies:
-            hyp.left = hyp.left - (hyp.each(hyp.offers) == choice.outcome.unsqueeze(1)).int()
+        if self.constraints.limit_copies:
+            hyp.left = hyp.left - (hyp.each(hyp.offers) == choice.outcome.unsqueeze(1)).long()
         hyp.head[:, i], hyp.relation[:, i] = head, relation
         vector, h, state, _, hidden, cell = choice.consumed
         state = state[choice.slot]
