@@ -370,8 +370,10 @@ def test_the_shortcut_changes_nothing_at_any_place(splice: str) -> None:
         PLAIN.replace("\n", "").replace(" />", "/>"),
         '<?xml version="1.0" encoding="utf-8"?>\n' + PLAIN,
         PLAIN.replace("left", "l\xa0\u200beft"),
+        PLAIN.replace("left", "&quot;l&#233;ft&amp;"),
+        PLAIN.replace(' orig_paragraph="3"', ""),
     ],
-    ids=["plain", "newer", "crlf", "one line", "declaration", "odd spaces"],
+    ids=["plain", "newer", "crlf", "one line", "declaration", "odd spaces", "references", "shapes"],
 )
 def test_regular_files_take_the_shortcut(text: str) -> None:
     assert ucca_regular.read(text, "7.xml") is not None

@@ -86,6 +86,19 @@ def texts(pieces: Iterable[bytes], filename: str, *, keep_bom: bool = False) -> 
         yield last
 
 
+def whole(pieces: Iterable[bytes], filename: str, *, keep_bom: bool = False) -> Iterator[str]:
+    """Decode to one text, like :func:`texts`, for files that are small and all of a piece."""
+    data = b"".join(pieces)
+    encoding = "utf-8" if keep_bom else encoding_of(data, filename)
+    try:
+        text = data.decode(encoding, "surrogateescape")
+    except UnicodeError as error:
+        raise FormatError(f"not valid text ({error})", filename=filename, lineno=1) from error
+    del data
+    if text:
+        yield text
+
+
 def encoding_of(start: bytes, filename: str) -> str:
     """Return the encoding of a file: UTF-8, unless an XML file says otherwise."""
     if start.startswith(_UTF16):

@@ -50,6 +50,7 @@ _NATIVE = {"amr": "amr", "dm": "sdp", "pas": "sdp", "psd": "sdp", "ucca": "ucca"
 _SUFFIXES = {".amr": "amr", ".sdp": "sdp", ".mrp": "mrp", ".tsv": "relations", ".xml": "ucca"}
 _IS_XML = re.compile(r"\.xml(\.gz)?$", re.IGNORECASE)
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_escape = re.compile(r"[^\w.-]|^\.|\A\Z").sub  # what not every system has in the name of a file
 
 
 class Codec(Protocol):
@@ -235,7 +236,7 @@ def _blocks(
 ) -> Iterator[Block]:
     # SDP files are kept byte for byte, a byte order mark included.
     keep_bom = getattr(module, "KEEPS_BOM", False)
-    decode = files.texts if getattr(module, "ONE_BLOCK", False) else files.lines
+    decode = files.whole if getattr(module, "ONE_BLOCK", False) else files.lines
     found = False
     try:
         for block in module.blocks(decode(pieces, filename, keep_bom=keep_bom), filename):
@@ -369,8 +370,7 @@ def _write_ucca(texts: Iterator[tuple[str, bytes]], path: str, suffix: str) -> i
     count = 0
     with files.output_folder(path) as folder:
         for graph_id, text in texts:
-            # Characters that a file name cannot hold on every system are written as in a URL.
-            name = re.sub(r"[^\w.-]|^\.|\A\Z", lambda match: _percent(match[0]), graph_id) + ".xml"
+            name = _escape(_percent, graph_id) + ".xml"
             try:
                 with (folder / name).open("xb") as file:
                     file.write(text)
@@ -381,5 +381,6 @@ def _write_ucca(texts: Iterator[tuple[str, bytes]], path: str, suffix: str) -> i
     return count
 
 
-def _percent(text: str) -> str:
-    return "".join(f"%{byte:02X}" for byte in text.encode()) or "%"
+def _percent(match: re.Match[str]) -> str:
+    """Write a character as in a URL."""
+    return "".join(f"%{byte:02X}" for byte in match[0].encode()) or "%"

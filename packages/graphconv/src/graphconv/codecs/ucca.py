@@ -59,7 +59,7 @@ True
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any
 from xml.etree.ElementTree import Element
@@ -104,7 +104,7 @@ def sniff(head: str) -> bool:
 def blocks(lines: Iterable[str], filename: str) -> Iterator[Block]:
     """Return the whole file as one block."""
     text = "".join(lines)
-    if text.strip("\ufeff \t\r\n"):
+    if text.startswith("<") or text.strip("\ufeff \t\r\n"):
         yield Block(text, filename, 1, True)
 
 
@@ -181,8 +181,9 @@ def _graph(passage: Passage) -> Graph:
     """Build the graph of a passage."""
     tokens, positions = _read_tokens(passage.terminals)
     numbers = _numbered(passage.unit_ids, positions)
-    nodes, edges, linkage = _read_units(passage, positions, numbers)
-    _check_cycles(nodes, edges, numbers)
+    nodes, edges, linkage, leads_back = _read_units(passage, positions, numbers)
+    if leads_back:
+        _check_cycles(nodes, edges)
     frame = passage.frame
     styles = [(style, True) for style in sorted(passage.styles)]
     return Graph(
@@ -240,23 +241,29 @@ def _token_number(token_id: str, last: int, position: int) -> int:
     return int(number)
 
 
-def _numbered(unit_ids: Iterable[str], positions: dict[str, int]) -> dict[str, int]:
+def _numbered(unit_ids: Sequence[str], positions: dict[str, int]) -> dict[str, int]:
     """Return the number of each unit by its id."""
-    numbers: dict[str, int] = {}
-    for number, unit_id in enumerate(unit_ids):
-        if unit_id in numbers or unit_id in positions:
-            raise _MisfitError(f"node {unit_id!r} is defined twice", 1, number)
-        numbers[unit_id] = number
+    numbers = {unit_id: number for number, unit_id in enumerate(unit_ids)}
+    if len(numbers) < len(unit_ids) or not numbers.keys().isdisjoint(positions):
+        known = {*positions}
+        for number, unit_id in enumerate(unit_ids):
+            if unit_id in known:
+                raise _MisfitError(f"node {unit_id!r} is defined twice", 1, number)
+            known.add(unit_id)
     return numbers
 
 
 def _read_units(
-    passage: Passage, positions: dict[str, int], known: Container[str]
-) -> tuple[tuple[Node, ...], tuple[Edge, ...], set[str]]:
-    """Return nodes, edges, and the ids of the linkage units."""
+    passage: Passage, positions: dict[str, int], numbers: dict[str, int]
+) -> tuple[tuple[Node, ...], tuple[Edge, ...], set[str], bool]:
+    """Return nodes, edges, the ids of the linkage units, and whether an edge leads back.
+
+    A cycle has an edge that leads back in the file, from a unit that some edge leads to.
+    """
     nodes: list[Node] = []
     edges: list[Edge] = []
     linkage: set[str] = set()
+    sources: set[str] = set()  # of the edges that lead back
     terminals: dict[str, Node] = {}
     for number, (unit_id, unit) in enumerate(zip(passage.unit_ids, passage.units, strict=True)):
         kind, implicit, attributes, unusual, links = unit
@@ -273,26 +280,23 @@ def _read_units(
                     order.append(len(edges) - first)
                     continue
                 terminals[target] = Node(target, None, (position,), attributes=_TERMINAL_NODE)
-            elif target not in known:
+            elif target not in numbers:
                 message = f"there is an edge to an unknown node {target!r}"
                 raise _MisfitError(message, 1, number, target)
+            elif numbers[target] <= number and not remote:
+                sources.add(unit_id)
             edges.append(_edge((unit_id, target, label, remote, marks)))
         if any(order):
             attributes = (*attributes, ("order", " ".join(map(str, order))))
         if unusual:
             attributes += unusual
         nodes.append(_node((unit_id, None, tuple(anchors), False, implicit, attributes)))
-    return (*nodes, *terminals.values()), tuple(edges), linkage
+    leads_back = bool(sources) and any(edge.target in sources for edge in edges if not edge.remote)
+    return (*nodes, *terminals.values()), tuple(edges), linkage, leads_back
 
 
-def _check_cycles(nodes: Sequence[Node], edges: Sequence[Edge], numbers: dict[str, int]) -> None:
+def _check_cycles(nodes: Sequence[Node], edges: Sequence[Edge]) -> None:
     """Refuse cycles of edges that are not remote."""
-    last = len(numbers)
-    ends = [(edge[0], edge[1]) for edge in edges if not edge[3]]
-    back = [s for s, t in ends if numbers[s] >= numbers.get(t, last)]
-    # A cycle has an edge that leads back in the file, from a unit that some edge leads to.
-    if not back or {target for _, target in ends}.isdisjoint(back):
-        return
     below: dict[str, list[str]] = {node[0]: [] for node in nodes}
     degrees: dict[str, int] = dict.fromkeys(below, 0)
     for parent, child, _, remote, _ in edges:

@@ -8,6 +8,7 @@ read the elements of any other file:
 * an edge, and a unit without its edges, as they stand behind their id:
   ``type="A"><attributes /></edge>``;
 * a terminal without the values of its attributes: its *shape*, which says where each value goes;
+* a value with references, such as ``&quot;``;
 * the rest of the file, with an empty node in place of each row of nodes.
 
 Nothing is assumed about indentation, or about which attributes there are. A file for which this is
@@ -33,7 +34,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache, partial
-from operator import itemgetter
+from itertools import groupby, repeat
 from typing import Any, NamedTuple
 
 from graphconv.codecs.ucca_elements import (
@@ -70,13 +71,15 @@ _terminal: Callable[[Any], Terminal] = partial(tuple.__new__, Terminal)
 _unit: Callable[[Any], Unit] = partial(tuple.__new__, Unit)
 
 
-class _Shape(NamedTuple):
-    """Where the values of a terminal go, and the *constants*, which count as further values."""
+_Part = int | str | None
+"""Which value of a terminal to take, or what is there instead of one."""
 
-    constants: tuple[str | None, ...]
-    fields: Callable[[Sequence[str | None]], tuple[str | None, ...]]
-    names: tuple[str, ...]
-    features: Callable[[Sequence[str | None]], tuple[str | None, ...]]
+
+class _Shape(NamedTuple):
+    """What the fields and the features of a terminal are."""
+
+    fields: tuple[_Part, ...]
+    features: tuple[tuple[str, _Part], ...]
 
 
 class _IrregularError(Exception):
@@ -136,24 +139,35 @@ def _is_usual(frame: Frame) -> bool:
     return _UNUSUAL.isdisjoint([name for name, _ in frame.extras])
 
 
-def _read_terminals(nodes: Iterable[str]) -> list[Terminal]:
-    terminals = []
-    seen: list[str] = []
-    for node in nodes:
-        if "&" in node:
-            terminals.append(_parse_terminal(node))
-            continue
-        parts = node.split('"')
-        values: list[Any] = parts[::2]
-        if len(parts) != 2 * len(values):
-            raise _IrregularError
-        constants, fields, names, features = _shape(tuple(parts[1::2]))
-        seen += values
-        values += constants
-        pairs = tuple(zip(names, features(values), strict=True))
-        terminals.append(_terminal((*fields(values), pairs, (), ())))
-    _check_values("".join(seen))
-    return terminals
+def _read_terminals(nodes: Sequence[str]) -> list[Terminal]:
+    """Read a row of terminals, column by column where all have the same shape, as is usual."""
+    quotes = nodes[0].count('"')
+    if not quotes % 2:
+        raise _IrregularError
+    between = nodes[0].split('"')[1::2]
+    parts = '"'.join(nodes).split('"')
+    alike = {node.count('"') for node in nodes} == {quotes} and parts[1::2] == between * len(nodes)
+    if not alike:
+        runs = groupby(nodes, lambda node: (node.count('"'), node.split('"')[1::2]))
+        return [terminal for _, run in runs for terminal in _read_terminals([*run])]
+    values = parts[::2]
+    joined = "".join(values)
+    if "&" in joined:
+        values = [_unescape(value) if "&" in value else value for value in values]
+    _check_values(joined)
+    fields, features = _shape(tuple(between))
+    columns = [values[place :: len(between)] for place in range(len(between))]
+    column = partial(_column, columns, len(nodes))
+    pairs = [zip(repeat(name, len(nodes)), column(part), strict=True) for name, part in features]
+    nothing: Sequence[Attributes] = [()] * len(nodes)
+    rows = zip(
+        *map(column, fields),
+        zip(*pairs, strict=True) if pairs else nothing,
+        nothing,
+        nothing,
+        strict=True,
+    )
+    return [*map(_terminal, rows)]
 
 
 def _cut_units(
@@ -175,7 +189,7 @@ def _cut_units(
 
 
 def _check_values(text: str) -> None:
-    """Refuse values that are not what stands in the file; those with references are not here."""
+    """Refuse values that are not what stands in the file, references aside."""
     if "<" in text or (not text.isprintable() and _is_unsafe(text)):
         raise _IrregularError
 
@@ -188,20 +202,24 @@ def _shape(between: tuple[str, ...]) -> _Shape:
     values = [f"value {number}" for number in range(len(between))]
     pieces = [piece for pair in zip(values, between, strict=True) for piece in pair]
     terminal = _parse_terminal('"'.join(pieces))
-    names = tuple([name for name, _ in terminal.features])
-    contents = (*terminal[:7], *[value for _, value in terminal.features])
-    constants = tuple([value for value in contents if value not in values])
+    places: dict[Any, int] = {value: place for place, value in enumerate(values)}
+    fields = tuple([places.get(value, value) for value in terminal[:7]])
+    features = tuple([(name, places.get(value, value)) for name, value in terminal.features])
+    used = [part for part in (*fields, *dict(features).values()) if isinstance(part, int)]
     # Each value has one place: an attribute has vanished if it declared a namespace.
-    if terminal.others or terminal.unusual or len(contents) - len(constants) != len(values):
+    if terminal.others or terminal.unusual or sorted(used) != [*places.values()]:
         raise _IrregularError
-    places = [[*values, *constants].index(value) for value in contents]
-    return _Shape(constants, _picker(places[:7]), names, _picker(places[7:]))
+    return _Shape(fields, features)
 
 
-def _picker(places: Sequence[int]) -> Callable[[Sequence[str | None]], tuple[str | None, ...]]:
-    if len(places) > 1:
-        return itemgetter(*places)
-    return lambda values: tuple([values[place] for place in places])
+def _column(columns: Sequence[Sequence[str]], number: int, part: _Part) -> Iterable[str | None]:
+    return columns[part] if isinstance(part, int) else repeat(part, number)
+
+
+@lru_cache(_KEPT)
+def _unescape(value: str) -> str:
+    """Return what a parser makes of a value with references."""
+    return parse_xml(f'<a value="{value}" />', "").root.attrib["value"]
 
 
 def _parse_terminal(node: str) -> Terminal:
