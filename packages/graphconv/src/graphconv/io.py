@@ -255,7 +255,7 @@ def _folder_blocks(folder: Path, on_error: OnError | None) -> Iterator[Block]:
     if not names:
         _report(FormatError("there is no .xml file in the folder", filename=str(folder)), on_error)
     for name in sorted(names, key=_natural):
-        filename = str(folder / name)
+        filename = f"{folder}{os.sep}{name}"
         yield from _blocks(codec("ucca"), files.chunks(filename), filename, on_error)
 
 
@@ -372,7 +372,7 @@ def _write_ucca(texts: Iterator[tuple[str, bytes]], path: str, suffix: str) -> i
         for graph_id, text in texts:
             name = _escape(_percent, graph_id) + ".xml"
             try:
-                with (folder / name).open("xb") as file:
+                with open(f"{folder}{os.sep}{name}", "xb") as file:  # noqa: PTH123 - faster
                     file.write(text)
             except FileExistsError as error:
                 message = f"two passages have the id {graph_id!r}"

@@ -65,6 +65,8 @@ _PUNCTUATION_TYPE: Attributes = (("type", "PNCT"),)
 _TERMINAL_NODE: Attributes = (("terminal", True),)
 _WORDS = frozenset({PHRASE, TERMINAL_CHILD})
 _PRIMARY = ("", TERMINAL)
+_TYPED = frozenset({"U", NULL, NULL_TERMINAL})
+"""Primary relations of units that may have one of the types above."""
 
 # The constructor of a NamedTuple runs Python code; these do not.
 _node: Callable[[Any], Node] = partial(tuple.__new__, Node)
@@ -190,7 +192,7 @@ def read(rows: Sequence[Row], ids: Sequence[str] | None, framework: str) -> Bare
                     edges[above] = [edge]
     nodes = []
     ordered: list[Edge] = []
-    for index in sorted(indices, key=lambda index: natural(names[index])):
+    for _, index in sorted(zip(map(natural, names.values()), names, strict=True)):
         label, _, _, _, word = rows[index - 1]
         outgoing = edges.get(index, ())
         ordered += outgoing
@@ -213,6 +215,8 @@ def _is_plain(
         if label is not None or constant or (len(anchors) > 1 and [*anchors] != sorted(anchors)):
             return False
         name = primary[i]
+        if not (attributes or name in _TYPED or name.endswith(TERMINAL)):
+            continue  # most units
         outgoing: list[Edge] = []
         if name == NULL:
             outgoing = [graph.edges[k] for _, _, k, _ in children[i] if k != NO_EDGE]
