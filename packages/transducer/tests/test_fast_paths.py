@@ -82,7 +82,7 @@ def test_bert_is_that_of_transformers() -> None:
     for word in ("town", "Unbelievable", "naïve", "語", "...", "", "x" * 300):
         expected = tokenizer(word, add_special_tokens=False)["input_ids"]
         assert pieces(word, add_special_tokens=False)["input_ids"] == expected
-    for name in ("unk_token_id", "pad_token_id", "cls_token_id", "sep_token_id"):
+    for name in ("unk_token_id", "pad_token_id", "cls_token_id", "sep_token_id", "mask_token_id"):
         assert getattr(pieces, name) == getattr(tokenizer, name)
     reference = AutoModel.from_pretrained(folder, dtype=torch.float32).eval()
     assert set(model.state_dict()) == set(reference.state_dict())

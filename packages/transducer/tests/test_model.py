@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 import torch
 
+from transducer.contextual import Subwords
 from transducer.data import COPY, collate, number
 from transducer.model import NodeScores, mix_outcomes
-from transducer.train import hide_tags, hide_words
+from transducer.train import hide_subwords, hide_tags, hide_words
 from transducer.vocab import EOS, PAD, UNK
 
 
@@ -177,6 +178,18 @@ def test_hidden_tags_are_unknown_on_both_sides(make_small: Callable[..., Any]) -
         assert (getattr(hidden, name) <= UNK).all()
     assert torch.equal(hidden.pos == PAD, batch.pos == PAD)
     assert torch.equal(hide_tags(batch, 0.0).pos, batch.pos)
+
+
+def test_only_subwords_of_words_are_masked(make_small: Callable[..., Any]) -> None:
+    ids = torch.tensor([[2, 7, 8, 9, 3], [2, 7, 3, 0, 0]])
+    words = torch.tensor([[-1, 0, 0, 1, -1], [-1, 2, -1, -1, -1]])
+    subwords = Subwords(ids, (ids > 0).long(), words)
+    batch = make_small("dm", size=4).batch()._replace(subwords=subwords)
+    masked, shown = (hide_subwords(batch, 5, rate).subwords for rate in (1.0, 0.0))
+    assert masked is not None
+    assert shown is not None
+    assert masked.ids.tolist() == [[2, 5, 5, 5, 3], [2, 5, 3, 0, 0]]
+    assert torch.equal(shown.ids, ids)
 
 
 @pytest.mark.parametrize("task", ["amr", "dm", "ucca"])

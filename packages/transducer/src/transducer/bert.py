@@ -44,7 +44,8 @@ class WordPieces:
         self.tokenizer = Tokenizer.from_file(str(folder / _TOKENIZER))
         self.tokenizer.no_truncation()
         self.tokenizer.no_padding()
-        named = {"unk": "[UNK]", "pad": "[PAD]", "cls": "[CLS]", "sep": "[SEP]"}
+        names = ("unk", "pad", "cls", "sep", "mask")
+        named = {name: f"[{name.upper()}]" for name in names}
         path = folder / "tokenizer_config.json"
         if path.is_file():
             said = json.loads(path.read_text(encoding="utf-8"))
@@ -53,6 +54,7 @@ class WordPieces:
         numbers = {name: self.tokenizer.token_to_id(token) for name, token in named.items()}
         self.unk_token_id, self.pad_token_id = numbers["unk"], numbers["pad"]
         self.cls_token_id, self.sep_token_id = numbers["cls"], numbers["sep"]
+        self.mask_token_id = numbers["mask"]
 
     def __call__(self, word: str, *, add_special_tokens: bool) -> dict[str, list[int]]:
         """Cut a word."""

@@ -149,6 +149,9 @@ class TrainConfig:
     """A word of count c is hidden with probability word_dropout / (word_dropout + c)."""
     feature_dropout: float = 0.0
     """Probability of hiding the tags of a sentence, so that text without tags is parsed, too."""
+    subword_dropout: float = 0.0
+    """Probability of masking a sub-word of a tuned contextual encoder, so that it learns to look
+    around."""
     average: float = 0.0
     """Decay of a moving average of the weights that is evaluated and saved; 0 is off."""
     evaluate_from: int = 1

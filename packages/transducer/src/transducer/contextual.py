@@ -123,6 +123,13 @@ def cut(name: str, sentences: Sequence[Sequence[str]], width: int) -> Subwords:
     return Subwords(*(torch.from_numpy(array) for array in (ids_array, mask, words)))
 
 
+def mask_number(name: str) -> int:
+    """Return the number of the sub-word that an encoder knows as a gap in the text."""
+    tokenizer = _loaded(name)[0]
+    known = tokenizer.mask_token_id
+    return int(tokenizer.unk_token_id if known is None else known)
+
+
 @cache
 def _word_pieces(name: str) -> Any:
     """Return a cached function from a word to its sub-word numbers."""

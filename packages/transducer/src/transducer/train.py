@@ -31,7 +31,7 @@ from graphconv.graph import Graph
 from transducer import checkpoint
 from transducer.annotation import load_annotator
 from transducer.config import TASKS, Config
-from transducer.contextual import FrozenFeatures, RememberedFeatures
+from transducer.contextual import FrozenFeatures, RememberedFeatures, mask_number
 from transducer.data import Batch, Item, batches, build_vocabularies, number
 from transducer.distributed import Group, lost_processes
 from transducer.errors import TrainingError
@@ -382,6 +382,9 @@ class Trainer:
             batch = hide_words(batch, self._word_counts(), self.config.train.word_dropout)
         if self.config.train.feature_dropout:
             batch = hide_tags(batch, self.config.train.feature_dropout)
+        if self.config.train.subword_dropout and batch.subwords is not None:
+            mask = mask_number(self.config.model.contextual)
+            batch = hide_subwords(batch, mask, self.config.train.subword_dropout)
         return batch.to(self.accelerator.device)
 
     def _word_counts(self) -> Tensor:
@@ -544,6 +547,14 @@ def hide_tags(batch: Batch, rate: float) -> Batch:
         for tag in (batch.pos, batch.ner, batch.dep, batch.node_pos)
     )
     return batch._replace(pos=pos, ner=ner, dep=dep, node_pos=node_pos)
+
+
+def hide_subwords(batch: Batch, mask: int, rate: float) -> Batch:
+    """Put *mask* in place of some of the sub-words that belong to words."""
+    assert batch.subwords is not None
+    ids, words = batch.subwords.ids, batch.subwords.words
+    hidden = (torch.rand(ids.shape) < rate) & (words >= 0)
+    return batch._replace(subwords=batch.subwords._replace(ids=torch.where(hidden, mask, ids)))
 
 
 def write_log(path: Path, epochs: Sequence[Epoch]) -> None:
