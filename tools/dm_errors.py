@@ -13,17 +13,22 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence, Set
 from dataclasses import replace
+from pathlib import Path
 
 import torch
 
 import graphconv
+from evaltools import sdp
+from evaltools.counts import Counts
 from graphconv.cliutil import table
 from graphconv.errors import GraphconvError
 from graphconv.graph import Graph
+from transducer.checkpoint import load_setup
 from transducer.data import number
 from transducer.errors import TransducerError
 from transducer.inputs import gold_documents
 from transducer.parser import Transducer
+from transducer.shipped import find_model
 from transducer.tasks import Document
 
 Edge = tuple[int, int, str]
@@ -38,22 +43,25 @@ def main() -> None:
     parser.add_argument("--limit", type=int, default=300, help="sentences; 0 is all")
     parser.add_argument("--beam", type=int, default=1)
     arguments = parser.parse_args()
-    name = arguments.model
-    model = Transducer.load(name, "cpu") if name else Transducer.shipped("dm", "cpu")
-    graphs = graphconv.read(arguments.gold, framework=model.task.name)
+    folder = Path(arguments.model) if arguments.model else find_model("dm")
+    framework = load_setup(folder)[0].task  # a bad file is told before the model is loaded
+    graphs = graphconv.read(arguments.gold, framework=framework)
     gold = list(itertools.islice(graphs, arguments.limit or None))
+    model = Transducer.load(folder, "cpu")
     documents = list(gold_documents(model.task, gold, None))
     settings = replace(model.task.config.decode, beam=arguments.beam, nbest=1)
-    found = [edges_of(parse.graph) for parse in model.stream(documents, settings)]
-    wanted = [edges_of(graph) for graph in gold]
+    parsed = [parse.graph for parse in model.stream(documents, settings)]
+    scores = sdp.score(gold, parsed)
+    wanted, found = ([edges_of(graph) for graph in side] for side in (gold, parsed))
+    pairs = [pairs_of(edges) for edges in wanted]
     rows = [
-        ("labelled edges", f1(wanted, found)),
-        ("unlabelled edges", f1(*([{e[:2] for e in s} for s in side] for side in (wanted, found)))),
-        ("word pairs, decoder", f1(*(list(map(pairs_of, side)) for side in (wanted, found)))),
+        ("labelled edges", (scores.edges + scores.tops).f1),
+        ("unlabelled edges", (scores.pairs + scores.tops).f1),
+        ("word pairs, decoder", f1(pairs, [pairs_of(edges) for edges in found])),
     ]
     if model.model.links is not None:
         linked = [pairs_by_links(model, document) for document in documents]
-        rows.append(("word pairs, links", f1(list(map(pairs_of, wanted)), linked)))
+        rows.append(("word pairs, links", f1(pairs, linked)))
     print(table([("", "F1"), *rows]))
     kinds = Counter(
         kind(edge, ours) for edges, ours in zip(wanted, found, strict=True) for edge in edges - ours
@@ -86,10 +94,10 @@ def pairs_by_links(model: Transducer, document: Document) -> set[Pair]:
     return {(int(a), int(b)) for a, b in likely.nonzero()}
 
 
-def f1(wanted: Sequence[Set[object]], found: Sequence[Set[object]]) -> float:
+def f1(wanted: Sequence[Set[Pair]], found: Sequence[Set[Pair]]) -> float:
     """Return the F1 of all sentences together, in percent."""
-    right = sum(len(a & b) for a, b in zip(wanted, found, strict=True))
-    return 200 * right / max(1, sum(map(len, wanted)) + sum(map(len, found)))
+    both = zip(wanted, found, strict=True)
+    return sum((Counts(len(a), len(b), len(a & b)) for a, b in both), Counts()).f1
 
 
 def kind(edge: Edge, found: Set[Edge]) -> str:

@@ -205,7 +205,7 @@ def _shape(between: tuple[str, ...]) -> _Shape:
     places: dict[Any, int] = {value: place for place, value in enumerate(values)}
     fields = tuple([places.get(value, value) for value in terminal[:7]])
     features = tuple([(name, places.get(value, value)) for name, value in terminal.features])
-    used = [part for part in (*fields, *dict(features).values()) if isinstance(part, int)]
+    used = [part for part in (*fields, *[part for _, part in features]) if isinstance(part, int)]
     # Each value has one place: an attribute has vanished if it declared a namespace.
     if terminal.others or terminal.unusual or sorted(used) != [*places.values()]:
         raise _IrregularError
