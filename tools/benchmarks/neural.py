@@ -42,8 +42,8 @@ from graphconv.graph import Token
 from transducer import amr, checkpoint, decode, model
 from transducer.config import Config, load_recipe
 from transducer.constraints import make_rules
-from transducer.contextual import locate
 from transducer.data import Example, collate, number
+from transducer.encoders import locate
 from transducer.int8 import shorten, to_int8
 from transducer.parser import make_batch, make_features
 from transducer.tasks import Task

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import string
 from collections.abc import Callable
 from pathlib import Path
 
@@ -78,6 +80,31 @@ def small(request: pytest.FixtureRequest) -> Small:
 def make_small() -> Callable[..., Small]:
     """The maker of small models, for tests that set switches."""
     return Small
+
+
+@pytest.fixture(scope="session")
+def tiny_mpnet(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A random MPNet of three layers whose sub-words are letters."""
+    from tokenizers import Tokenizer, models, pre_tokenizers
+    from transformers import MPNetConfig, MPNetModel
+
+    folder = tmp_path_factory.mktemp("mpnet")
+    special = ["<s>", "<pad>", "</s>", "[UNK]", "<mask>"]
+    letters = string.ascii_letters + string.digits + string.punctuation
+    pieces = [*special, *letters, *(f"##{letter}" for letter in letters)]
+    tokenizer = Tokenizer(models.WordPiece({p: i for i, p in enumerate(pieces)}, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    tokenizer.save(str(folder / "tokenizer.json"))
+    names = zip(("cls", "pad", "sep", "unk", "mask"), special, strict=True)
+    said = {"tokenizer_class": "TokenizersBackend"} | {f"{n}_token": token for n, token in names}
+    (folder / "tokenizer_config.json").write_text(json.dumps(said))
+    torch.manual_seed(0)
+    config = MPNetConfig(
+        vocab_size=len(pieces), hidden_size=24, num_hidden_layers=3, num_attention_heads=4,
+        intermediate_size=40, max_position_embeddings=514, initializer_range=0.5,
+    )  # fmt: skip
+    MPNetModel(config).save_pretrained(folder)  # type: ignore[no-untyped-call]
+    return folder
 
 
 @pytest.fixture

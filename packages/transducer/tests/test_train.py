@@ -419,3 +419,27 @@ def test_evaluate_scores_what_was_learned(
     for left, right in zip(gold, parsed, strict=True):
         total = total + sdp.pair_counts(left, replace(right, id=left.id))
     assert total.main.f1 == pytest.approx(100.0)
+
+
+def test_training_can_go_on_with_another_encoder(
+    ten: Ten, tiny_mpnet: Path, tmp_path: Path
+) -> None:
+    file = ten("dm")
+    first = tiny(epochs=1)
+    model = replace(
+        first.model, contextual=str(tiny_mpnet), contextual_tuned=True, contextual_size=12
+    )
+    before = Run(replace(first, model=model), file, tmp_path / "first", dev=False)
+    other = replace(model, contextual_rank=2, contextual_depth=1)
+    train = replace(first.train, start_from=str(tmp_path / "first"), learning_rate=1e-9)
+    after = Run(replace(first, model=other, train=train), file, tmp_path / "second", dev=False)
+    prefix = "encoder_embedding.contextual."
+    for name, weight in after.weights.items():
+        if not name.startswith(prefix):
+            assert torch.allclose(weight, before.weights[name], atol=1e-6), name
+    ups = [weight for name, weight in after.weights.items() if name.endswith(".up")]
+    assert ups
+    assert all(up.any() for up in ups)
+    wider = replace(other, contextual_size=16)
+    with pytest.raises(TrainingError, match="has other sizes"):
+        Run(replace(first, model=wider, train=train), file, tmp_path / "third", dev=False)

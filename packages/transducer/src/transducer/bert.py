@@ -1,13 +1,16 @@
-"""BERT (Devlin et al., 2019) in plain torch, and the sub-words of its tokenizer.
+"""BERT (Devlin et al., 2019) and MPNet (Song et al., 2020) in plain torch, and their sub-words.
 
 ``transformers`` runs every encoder, but takes longer to import than a sentence takes to parse. The
-encoders that are used most are BERTs; for them this module does, with the same names of weights and
-the same numbers, what ``AutoModel`` and ``AutoTokenizer`` do.
+encoders that are used most are these two; for them this module does, with the same numbers, what
+``AutoModel`` and ``AutoTokenizer`` do. Weights have the names of BERT's. MPNet is a BERT whose
+attention also sees how far two sub-words are apart.
 """
 
 from __future__ import annotations
 
 import json
+import math
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,6 +23,19 @@ from torch.nn import functional
 _WEIGHTS = "model.safetensors"
 _TOKENIZER = "tokenizer.json"
 
+_FURTHEST = 128
+"""Distances from here on are one to MPNet."""
+_MPNET_NAMES = {
+    "attention.attn.q.": "attention.self.query.",
+    "attention.attn.k.": "attention.self.key.",
+    "attention.attn.v.": "attention.self.value.",
+    "attention.attn.o.": "attention.output.dense.",
+    "attention.LayerNorm.": "attention.output.LayerNorm.",
+}
+"""What MPNet calls parts that BERT has, too."""
+_MPNET_FIRST = 2
+"""The number of MPNet's first position; those before it stand for padding."""
+
 
 class Outputs(NamedTuple):
     """What the encoder returns, under the names that ``transformers`` uses."""
@@ -29,12 +45,13 @@ class Outputs(NamedTuple):
 
 
 def is_bert(folder: Path) -> bool:
-    """Return whether a folder holds a BERT that this module can load."""
+    """Return whether a folder holds a BERT or an MPNet that this module can load."""
     if not all((folder / name).is_file() for name in ("config.json", _WEIGHTS, _TOKENIZER)):
         return False
     config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     plain = config.get("position_embedding_type", "absolute") == "absolute"
-    return config.get("model_type") == "bert" and config.get("hidden_act") == "gelu" and plain
+    known = config.get("model_type") in ("bert", "mpnet")
+    return known and config.get("hidden_act") == "gelu" and plain
 
 
 class WordPieces:
@@ -76,12 +93,15 @@ class Bert(nn.Module):
             {
                 "word_embeddings": nn.Embedding(config["vocab_size"], size),
                 "position_embeddings": nn.Embedding(config["max_position_embeddings"], size),
-                "token_type_embeddings": nn.Embedding(config["type_vocab_size"], size),
+                "token_type_embeddings": nn.Embedding(config.get("type_vocab_size", 1), size),
                 "LayerNorm": nn.LayerNorm(size, norm),
             }
         )
         layers = (_layer(size, inner, norm) for _ in range(config["num_hidden_layers"]))
         self.encoder = nn.ModuleDict({"layer": nn.ModuleList(layers)})
+        buckets = config.get("relative_attention_num_buckets", 0)
+        if buckets:
+            self.encoder["relative_attention_bias"] = nn.Embedding(buckets, self.heads)
         self.pooler = nn.ModuleDict({"dense": nn.Linear(size, size)})  # there, but not used
 
     def forward(
@@ -95,16 +115,26 @@ class Bert(nn.Module):
         # Padding is left out of everything but the attention: it can be half of a batch.
         x = self._drop(e["LayerNorm"](x.flatten(0, 1)[places]))  # (K, D)
         mask = attention_mask.bool()
+        seen = self._seen(mask)
         layers = [x]
         blocks: Any = self.encoder["layer"]
         for layer in blocks:
-            x = self._run(layer, x, places, mask)
+            x = self._run(layer, x, places, mask, seen)
             layers.append(x)
         kept = layers if output_hidden_states else layers[-1:]
         padded = tuple(_pad(layer, places, mask) for layer in kept)
         return Outputs(padded[-1], padded if output_hidden_states else ())
 
-    def _run(self, layer: Any, x: Tensor, places: Tensor, mask: Tensor) -> Tensor:
+    def _seen(self, mask: Tensor) -> Tensor:
+        """Return which scores the attention takes, or what it adds to them: (W, ., ., P)."""
+        here = mask[:, None, None, :]
+        if "relative_attention_bias" not in self.encoder:
+            return here
+        table: Any = self.encoder["relative_attention_bias"]
+        bias = table(_buckets(mask.shape[1], table.num_embeddings).to(mask.device))  # (P, P, H)
+        return bias.permute(2, 0, 1).masked_fill(~here, -math.inf)
+
+    def _run(self, layer: Any, x: Tensor, places: Tensor, mask: Tensor, seen: Tensor) -> Tensor:
         own, output = layer["attention"]["self"], layer["attention"]["output"]
         query, key, value = (
             _pad(own[name](x), places, mask).unflatten(-1, (self.heads, -1)).transpose(1, 2)
@@ -112,7 +142,7 @@ class Bert(nn.Module):
         )
         dropout = self.attention_dropout if self.training else 0.0
         attended = functional.scaled_dot_product_attention(
-            query, key, value, attn_mask=mask[:, None, None, :], dropout_p=dropout
+            query, key, value, attn_mask=seen, dropout_p=dropout
         )
         attended = output["dense"](attended.transpose(1, 2).flatten(0, 1).flatten(1)[places])
         x = output["LayerNorm"](x + self._drop(attended))
@@ -121,6 +151,17 @@ class Bert(nn.Module):
 
     def _drop(self, x: Tensor) -> Tensor:
         return functional.dropout(x, self.dropout, self.training)
+
+
+def _buckets(length: int, count: int) -> Tensor:
+    """Return the number of the distance between any two places: near ones have one each."""
+    places = torch.arange(length)
+    ahead = places - places[:, None]
+    half, distance = count // 2, ahead.abs()
+    exact = half // 2
+    far = (distance / exact).clamp_min(1).log() / math.log(_FURTHEST / exact) * (half - exact)
+    near = torch.where(distance < exact, distance, (exact + far.long()).clamp_max(half - 1))
+    return near + half * (ahead > 0)
 
 
 def _pad(x: Tensor, places: Tensor, mask: Tensor) -> Tensor:
@@ -144,12 +185,29 @@ def _output(inputs: int, size: int, norm: float) -> nn.ModuleDict:
     return nn.ModuleDict({"dense": nn.Linear(inputs, size), "LayerNorm": nn.LayerNorm(size, norm)})
 
 
+def _as_bert(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Return MPNet's weights under BERT's names."""
+    result = {}
+    for name, weight in weights.items():
+        known = (other for other in _MPNET_NAMES if other in name)
+        result[next((name.replace(o, _MPNET_NAMES[o]) for o in known), name)] = weight
+    places = result["embeddings.position_embeddings.weight"][_MPNET_FIRST:]
+    none = places.new_zeros(1, places.shape[1])
+    return result | {
+        "embeddings.position_embeddings.weight": places,
+        "embeddings.token_type_embeddings.weight": none,
+    }
+
+
 def load_bert(folder: Path) -> tuple[WordPieces, Bert]:
     """Load tokenizer and encoder from a folder."""
     config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    weights = {k.removeprefix("bert."): v for k, v in load_file(folder / _WEIGHTS).items()}
+    if config["model_type"] == "mpnet":
+        weights = _as_bert(weights)
+        config["max_position_embeddings"] -= _MPNET_FIRST
     with torch.device("meta"):  # no random weights: they are replaced at once
         model = Bert(config)
-    weights = {k.removeprefix("bert."): v for k, v in load_file(folder / _WEIGHTS).items()}
     wanted = model.state_dict()
     found = {name: weights[name].float() for name in wanted if name in weights}
     missing = {n: torch.zeros(t.shape) for n, t in wanted.items() if n not in found}

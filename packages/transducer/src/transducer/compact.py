@@ -26,10 +26,14 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from transducer.errors import ModelError
+from transducer.low_rank import LEARNED
 
 BITS = (4, 8, 16)
 
-PRETRAINED = "encoder_embedding.contextual.model."
+CONTEXTUAL = "encoder_embedding.contextual."
+"""The weights of the contextual encoder and of what mixes its layers."""
+
+PRETRAINED = f"{CONTEXTUAL}model."
 """The weights of a tuned contextual encoder."""
 
 UNUSED = f"{PRETRAINED}pooler."
@@ -56,13 +60,13 @@ def write_weights(
     """Write weights; *fresh* are those of the model before training, encoder included."""
     stored: dict[str, Tensor] = {}
     for name, weight in weights.items():
-        if not name.startswith(PRETRAINED):
+        if not _is_pretrained(name):
             stored |= _stored(name, weight, bits)
         elif not name.startswith(UNUSED):
             difference = weight - fresh[name]
             if difference.abs().max() > _NOISE * fresh[name].abs().max():
                 stored |= _stored(name, difference, tuned_bits)
-    header = {_CHECKSUM: _checksum(fresh)} if any(n.startswith(PRETRAINED) for n in weights) else {}
+    header = {_CHECKSUM: _checksum(fresh)} if any(map(_is_pretrained, weights)) else {}
     part = path.with_name(path.name + ".part")
     save_file(stored, part, metadata=header)
     part.chmod(0o644)  # safetensors lets nobody else read it
@@ -82,8 +86,13 @@ def read_weights(path: Path, fresh: Mapping[str, Tensor]) -> dict[str, Tensor]:
         return weights
     if header[_CHECKSUM] != _checksum(fresh):
         raise ModelError(f"{path} belongs to another version of the pretrained encoder")
-    base = {name: weight for name, weight in fresh.items() if name.startswith(PRETRAINED)}
+    base = {name: weight for name, weight in fresh.items() if _is_pretrained(name)}
     return weights | {n: w + weights[n] if n in weights else w for n, w in base.items()}
+
+
+def _is_pretrained(name: str) -> bool:
+    """Return whether a weight comes from the pretrained encoder."""
+    return name.startswith(PRETRAINED) and not name.endswith(LEARNED)
 
 
 def rounded_rows(weight: Tensor, bits: int) -> tuple[Tensor, Tensor]:
@@ -134,7 +143,7 @@ def _columns(weight: Tensor) -> int:
 
 def _checksum(fresh: Mapping[str, Tensor]) -> str:
     """Return a number that tells versions of the pretrained weights apart, fast."""
-    used = (n for n in fresh if n.startswith(PRETRAINED) and not n.startswith(UNUSED))
+    used = (n for n in fresh if _is_pretrained(n) and not n.startswith(UNUSED))
     total = 0
     for name in sorted(used):
         total = zlib.crc32(fresh[name].detach().cpu().contiguous().numpy().data, total)

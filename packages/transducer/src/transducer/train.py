@@ -30,6 +30,7 @@ import graphconv
 from graphconv.graph import Graph
 from transducer import checkpoint
 from transducer.annotation import load_annotator
+from transducer.compact import CONTEXTUAL
 from transducer.config import TASKS, Config
 from transducer.contextual import FrozenFeatures, RememberedFeatures, mask_number
 from transducer.data import Batch, Item, batches, build_vocabularies, number
@@ -224,10 +225,18 @@ class Trainer:
         own.load_state_dict(other.state_dict())
 
     def _continue_model(self, folder: str) -> None:
-        """Start from all weights of another model, which has the same vocabularies."""
-        other = checkpoint.load(folder, torch.device("cpu")).model
+        """Start from all weights of another model, which has the same vocabularies.
+
+        If it has another contextual encoder, all but that one's are taken.
+        """
+        other = checkpoint.load(folder, torch.device("cpu"))
+        weights = other.model.state_dict()
+        if _encoder(other.config) != _encoder(self.config):
+            own = self.model.state_dict()
+            weights = {name: w for name, w in weights.items() if not name.startswith(CONTEXTUAL)}
+            weights |= {name: w for name, w in own.items() if name.startswith(CONTEXTUAL)}
         try:
-            self.model.load_state_dict(other.state_dict())
+            self.model.load_state_dict(weights)
         except RuntimeError as error:
             raise TrainingError(
                 f"train.start_from: the model in {folder} has other sizes or switches"
@@ -573,6 +582,12 @@ def file_hash(path: str) -> str:
         if file.is_file():
             digest.update(file.read_bytes())
     return digest.hexdigest()
+
+
+def _encoder(config: Config) -> tuple[str, int, int, int]:
+    """Return which contextual encoder a model has, and how much of it."""
+    m = config.model
+    return m.contextual, m.contextual_depth, m.contextual_rank, m.contextual_size
 
 
 def _precision(config: Config, device: str) -> str:
