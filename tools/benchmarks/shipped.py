@@ -43,7 +43,9 @@ def _task(task: str, arguments: argparse.Namespace) -> list[Row]:
     lengths = [len(s.tokens) for document in documents for s in document.sentences]
     words = sum(lengths)
     tasks: dict[str, Callable[[], object]] = {
-        f"beam {beam}, {tokens}": functools.partial(_parse, parser, documents, beam, tokens)
+        f"beam {beam}, {tokens}": functools.partial(
+            _parse, parser, documents, beam, tokens, int8=arguments.int8
+        )
         for beam in arguments.beams
         for tokens in arguments.batch_tokens
     }
@@ -67,7 +69,7 @@ def _task(task: str, arguments: argparse.Namespace) -> list[Row]:
     ours = best[f"beam {arguments.beams[0]}"]
     peaks = {
         f"beam {beam}": measure.peak_memory(
-            functools.partial(_parse_alone, task, arguments.sentences, beam)
+            functools.partial(_parse_alone, task, arguments.sentences, beam, int8=arguments.int8)
         )
         for beam in arguments.beams
     }
@@ -79,16 +81,19 @@ def _task(task: str, arguments: argparse.Namespace) -> list[Row]:
     ]  # fmt: skip
 
 
-def _parse(parser: Transducer, documents: Sequence[Document], beam: int, tokens: int) -> None:
-    settings = replace(parser.task.config.decode, beam=beam, nbest=1, batch_tokens=tokens * beam)
+def _parse(
+    parser: Transducer, documents: Sequence[Document], beam: int, tokens: int, *, int8: bool
+) -> None:
+    own = parser.task.config.decode
+    settings = replace(own, beam=beam, nbest=1, batch_tokens=tokens * beam, int8=int8)
     for _ in parser.stream(documents, settings):
         pass
 
 
-def _parse_alone(task: str, sentences: int, beam: int) -> None:
+def _parse_alone(task: str, sentences: int, beam: int, *, int8: bool) -> None:
     """Parse in a process that does nothing else."""
     parser = Transducer.shipped(task, "cpu")
-    _parse(parser, _documents(parser, sentences), beam, 4000)
+    _parse(parser, _documents(parser, sentences), beam, 4000, int8=int8)
 
 
 def _documents(parser: Transducer, sentences: int) -> list[Document]:
