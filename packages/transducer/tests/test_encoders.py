@@ -116,3 +116,8 @@ def test_merged_differences_compute_the_same(
 def test_depth_and_rank_are_of_a_tuned_encoder() -> None:
     with pytest.raises(ConfigError, match="need contextual_tuned"):
         ModelConfig(contextual="x", contextual_rank=8)
+
+
+def test_no_more_layers_than_there_are(make_small: Callable[..., Any], tiny_mpnet: Path) -> None:
+    with pytest.raises(ModelError, match="has 3 layers, and contextual_depth asks for 4"):
+        make_small("dm", **low_rank(tiny_mpnet, contextual_depth=4))

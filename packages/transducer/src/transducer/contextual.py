@@ -18,6 +18,7 @@ from torch import Tensor, nn
 from transducer.bert import is_bert, load_bert
 from transducer.config import ModelConfig
 from transducer.encoders import locate
+from transducer.errors import ModelError
 from transducer.int8 import shorten
 from transducer.low_rank import learn_differences
 
@@ -141,6 +142,11 @@ class ContextualEncoder(nn.Module):
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
         width, layers = _shape(config.contextual)
+        if config.contextual_depth >= layers:
+            raise ModelError(
+                f"{config.contextual} has {layers - 1} layers, and contextual_depth asks for "
+                f"{config.contextual_depth}"
+            )
         if config.contextual_depth:
             layers = config.contextual_depth + 1
         self.size = config.contextual_size or width
