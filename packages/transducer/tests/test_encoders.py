@@ -71,6 +71,17 @@ def low_rank(folder: Path, **more: Any) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def save_tuned(small: Any, folder: Path) -> dict[str, torch.Tensor]:
+    """Give the differences some weight, and save the model."""
+    for module in small.model.modules():
+        if isinstance(module, LowRankLinear):
+            torch.nn.init.normal_(module.up, std=0.1)
+    weights: dict[str, torch.Tensor] = small.model.state_dict()
+    checkpoint.save_setup(folder, small.task, small.vocabularies)
+    checkpoint.save_weights(folder / checkpoint.WEIGHTS, weights)
+    return weights
+
+
 def test_only_differences_are_learned_and_stored(
     make_small: Callable[..., Any], tiny_mpnet: Path, tmp_path: Path
 ) -> None:
@@ -83,10 +94,7 @@ def test_only_differences_are_learned_and_stored(
     for module in contextual.modules():
         if isinstance(module, LowRankLinear):
             assert module.up.shape == (module.out_features, 3)
-            torch.nn.init.normal_(module.up, std=0.1)
-    checkpoint.save_setup(tmp_path / "run", small.task, small.vocabularies)
-    weights = small.model.state_dict()
-    checkpoint.save_weights(tmp_path / "run" / checkpoint.WEIGHTS, weights)
+    weights = save_tuned(small, tmp_path / "run")
     export(tmp_path / "run", tmp_path / "out")
     found = checkpoint.load(tmp_path / "out", CPU).model.state_dict()
     for name, weight in weights.items():
@@ -98,11 +106,7 @@ def test_merged_differences_compute_the_same(
     make_small: Callable[..., Any], tiny_mpnet: Path, tmp_path: Path
 ) -> None:
     small = make_small("dm", **low_rank(tiny_mpnet))
-    for module in small.model.modules():
-        if isinstance(module, LowRankLinear):
-            torch.nn.init.normal_(module.up, std=0.1)
-    checkpoint.save_setup(tmp_path, small.task, small.vocabularies)
-    checkpoint.save_weights(tmp_path / checkpoint.WEIGHTS, small.model.state_dict())
+    save_tuned(small, tmp_path)
     parser = Transducer.load(tmp_path, "cpu")
     assert not any(isinstance(module, LowRankLinear) for module in parser.model.modules())
     batch = parser.batch(small.items)
