@@ -13,7 +13,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("tasks", nargs="*", metavar="TASK", help="of ucca, dm, amr; default: all")
     parser.add_argument("--sentences", type=int, default=200, help="of each dev section")
     parser.add_argument("--beams", type=int, nargs="+", default=[1, 5], metavar="N")
-    parser.add_argument("--int8", action="store_true", help="as transducer parse --int8")
+    parser.add_argument(
+        "--int8",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="as transducer parse",
+    )
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument(
         "--batch-tokens", type=int, nargs="+", default=[1000, 4000], metavar="N", help="best of"

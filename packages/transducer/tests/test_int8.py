@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from transducer.config import DecodeConfig
-from transducer.int8 import Int8BiLSTM, Int8Linear, to_int8
+from transducer.int8 import Int8BiLSTM, Int8Linear, has_int8, to_int8
 from transducer.model import padded_bilstm
 from transducer.parser import Transducer
 
@@ -54,6 +54,25 @@ def test_rounded_encoder_reads_like_the_encoder() -> None:
         padded = Int8BiLSTM(lstm)(longer, torch.nn.functional.pad(mask, (0, 2)))
     torch.testing.assert_close(padded[0][:, :5], rounded[0], atol=0.05, rtol=0.05)
     assert not padded[0][:, 5:].any()
+
+
+def test_a_rounded_model_shares_what_is_not_rounded(make_small: Callable[..., Any]) -> None:
+    small = make_small("dm", size=2)
+    rounded = to_int8(small.model)
+    assert rounded.node_embedding.words.weight is small.model.node_embedding.words.weight
+
+
+def test_8_bits_are_for_the_cpu(make_small: Callable[..., Any]) -> None:
+    assert has_int8(torch.device("cpu"))
+    assert not has_int8(torch.device("cuda"))
+    small = make_small("dm", size=2)
+    parser = Transducer(small.task, small.vocabularies, small.model, {})
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("transducer.parser.has_int8", lambda _: False)
+        parser.decode(small.items, DecodeConfig(int8=True))
+    assert parser._rounded is None
+    parser.decode(small.items, DecodeConfig(int8=True))
+    assert parser._rounded is not None
 
 
 @pytest.mark.parametrize("tuned", [False, True])

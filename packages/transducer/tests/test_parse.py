@@ -8,6 +8,7 @@ import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -17,7 +18,8 @@ import graphconv
 from evaltools.validity import faults
 from graphconv.graph import Graph, attribute
 from transducer import Transducer, bulk
-from transducer.cli import main
+from transducer.cli import _settings, main
+from transducer.config import DecodeConfig
 from transducer.inputs import guess_kind
 from transducer.tasks import Task
 
@@ -337,6 +339,13 @@ def test_incremental_tells_the_relations_of_the_parse(task: str, memorized: Memo
         for row in best["rows"]
     ]
     assert [(line[3], line[4], line[5]) for line in told] == rows
+
+
+def test_options_turn_settings_of_the_model_on_and_off() -> None:
+    own = DecodeConfig(int8=True, limit_copies=True, length_penalty=1.0)
+    parser: Any = SimpleNamespace(task=SimpleNamespace(config=SimpleNamespace(decode=own)))
+    said = {"int8": False, "unique_core_roles": True, "limit_copies": None, "length_penalty": 0.0}
+    assert _settings(parser, said) == DecodeConfig(limit_copies=True, unique_core_roles=True)
 
 
 def test_unique_core_roles(memorized: Memorized) -> None:

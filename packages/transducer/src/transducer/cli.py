@@ -45,10 +45,14 @@ _batch = click.option(
     "--batch-tokens", type=click.IntRange(1), metavar="N", help="Tokens per batch."
 )
 _core = click.option(
-    "--unique-core-roles", is_flag=True, help="Forbid a repeated ARG0..ARGn below a node."
+    "--unique-core-roles/--repeat-core-roles",
+    default=None,
+    help="Forbid a repeated ARG0..ARGn below a node.",
 )
 _limit = click.option(
-    "--limit-copies", is_flag=True, help="AMR: use a word about as often as it occurs."
+    "--limit-copies/--free-copies",
+    default=None,
+    help="AMR: use a word about as often as it occurs.",
 )
 _length_penalty = click.option(
     "--length-penalty",
@@ -56,7 +60,9 @@ _length_penalty = click.option(
     metavar="A",
     help="Compare graphs of a beam by log-probability / rows ** A; higher gives larger graphs.",
 )
-_int8 = click.option("--int8", is_flag=True, help="Use 8-bit weights: faster on a CPU.")
+_int8 = click.option(
+    "--int8/--no-int8", default=None, help="Compute with 8-bit weights: faster on a CPU."
+)
 
 _bits = click.Choice(["4", "8", "16"])
 
@@ -461,11 +467,9 @@ def _load(model: str | None, task: str | None, device: str) -> Transducer:
 
 
 def _settings(parser: Transducer, options: dict[str, Any]) -> DecodeConfig:
-    names = [field.name for field in fields(parser.task.config.decode)]
-    # A flag that is not given is False, a number None; 0 is a number, though it equals False.
-    said = ((name, options.get(name)) for name in names)
-    given = {name: value for name, value in said if value is not None and value is not False}
-    return replace(parser.task.config.decode, **given)
+    own = parser.task.config.decode
+    said = {field.name: options.get(field.name) for field in fields(own)}
+    return replace(own, **{name: value for name, value in said.items() if value is not None})
 
 
 def _annotator_of(parser: Transducer, options: dict[str, Any]) -> Annotator | None:

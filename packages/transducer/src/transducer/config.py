@@ -194,7 +194,7 @@ class DecodeConfig:
     """Finished hypotheses of a beam are compared by log-probability / rows ** length_penalty."""
     nbest: int = 1
     int8: bool = False
-    """Parse with 8-bit weights, on a CPU: faster, and nearly as precise."""
+    """Compute with 8-bit weights where that is faster, on a CPU: nearly as precise."""
 
     def __post_init__(self) -> None:
         _require(self.beam >= 1 and self.batch_tokens >= 1, "beam and batch_tokens are positive")

@@ -167,7 +167,7 @@ class ContextualEncoder(nn.Module):
         """Return one vector per word: (B, S, D)."""
         if self.model is None:
             assert batch.contextual is not None
-            return self._project(self._mix(batch.contextual.float()))
+            return self._project(self._mix(batch.contextual.float().unbind(2)))
         if batch.contextual is not None:
             return batch.contextual[:, :, 0].float()  # see RememberedFeatures
         assert batch.subwords is not None
@@ -183,21 +183,24 @@ class ContextualEncoder(nn.Module):
     def _project(self, vectors: Tensor) -> Tensor:
         return vectors if self.projection is None else self.projection(vectors)
 
-    def _mix(self, layers: Tensor) -> Tensor:
-        """Return the last layer, or the weighted sum of all: (..., L, D) -> (..., D)."""
+    def _mix(self, layers: Sequence[Tensor]) -> Tensor:
+        """Return the last layer, or the weighted sum of all."""
         if self.mix is None or self.scale is None:
-            return layers[..., -1, :]
-        return self.scale * torch.einsum("l,...ld->...d", self.mix.softmax(0), layers)
+            return layers[-1]
+        weights = self.scale * self.mix.softmax(0)
+        # One after the other: to put them all into one tensor takes longer than to add them up.
+        mixed = layers[0] * weights[0]
+        for layer, weight in zip(layers[1:], weights[1:], strict=True):
+            mixed = torch.addcmul(mixed, layer, weight)
+        return mixed
 
 
-def run(model: Any, subwords: Subwords, *, last: bool) -> Tensor:
-    """Run the encoder: (W, P, L, D), with L = 1 if only the last layer is wanted."""
+def run(model: Any, subwords: Subwords, *, last: bool) -> tuple[Tensor, ...]:
+    """Run the encoder: (W, P, D) of every layer, or of the last one alone."""
     output = model(
         input_ids=subwords.ids, attention_mask=subwords.mask, output_hidden_states=not last
     )
-    return (
-        output.last_hidden_state.unsqueeze(2) if last else torch.stack(output.hidden_states, dim=2)
-    )
+    return (output.last_hidden_state,) if last else tuple(output.hidden_states)
 
 
 class FrozenFeatures:
@@ -243,9 +246,8 @@ class FrozenFeatures:
         model = _loaded(self.name)[1] if self._model is None else self._model
         subwords = cut(self.name, sentences, width)
         with torch.inference_mode():
-            vectors = pool(
-                run(model, subwords, last=self.last), subwords.words, len(sentences), width
-            )
+            layers = torch.stack(run(model, subwords, last=self.last), dim=2)
+            vectors = pool(layers, subwords.words, len(sentences), width)
         halves = vectors.half().numpy()
         return [halves[i, : len(words)] for i, words in enumerate(sentences)]
 

@@ -126,10 +126,16 @@ def shorten(encoder: nn.Module) -> None:
         _replace_linear(encoder, Bf16Linear)
 
 
+def has_int8(device: torch.device) -> bool:
+    """Return whether torch computes with 8 bits on a device."""
+    return device.type == "cpu" and torch.backends.quantized.engine != "none"
+
+
 @torch.no_grad()
 def to_int8(model: TransducerModel) -> TransducerModel:
-    """Return a copy of a model with 8-bit weights; it cannot be trained."""
-    result = copy.deepcopy(model).eval()
+    """Return a model with 8-bit weights; it cannot be trained, and shares the others."""
+    shared: dict[int, Any] = {id(weight): weight for weight in model.parameters()}
+    result = copy.deepcopy(model, shared).eval()
     shorten(result.encoder_embedding)
     result.decoder_cells = nn.ModuleList(Int8Cell(*layer) for layer in result.decoder.all_weights)
     result.encoder = Int8BiLSTM(result.encoder)

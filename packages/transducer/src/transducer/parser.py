@@ -26,7 +26,7 @@ from transducer.data import Batch, Item, collate, number
 from transducer.decode import Decoded, decode
 from transducer.distributed import ALONE, Group, join
 from transducer.errors import TransducerError
-from transducer.int8 import to_int8
+from transducer.int8 import has_int8, to_int8
 from transducer.low_rank import merge_differences
 from transducer.model import TransducerModel
 from transducer.shipped import find_model
@@ -129,7 +129,8 @@ class Transducer:
         self, items: Sequence[Item], settings: DecodeConfig, *, details: bool = False, **more: Any
     ) -> list[list[Decoded]]:
         """Decode one batch."""
-        model, features = self._in_8_bits() if settings.int8 else (self.model, self.features)
+        rounded = settings.int8 and has_int8(next(self.model.parameters()).device)
+        model, features = self._in_8_bits() if rounded else (self.model, self.features)
         batch = self.batch(items, features)
         if self._rules is None or self.model.training:
             self._rules = make_rules(self.model, self.vocabularies, self.task.name)

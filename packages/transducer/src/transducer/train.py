@@ -503,7 +503,7 @@ class Trainer:
         self.wrapped.eval()
         parser = Transducer(self.task, self.vocabularies, self.model, {}, group=self.group)
         parser.features = self.features
-        settings = replace(self.config.decode, beam=1, nbest=1)
+        settings = replace(self.config.decode, beam=1, nbest=1, int8=False)  # weights change
         before = random_state()
         parsed = [parse.graph for parse in parser.stream(self.data.dev, settings)]
         set_random_state(before)
