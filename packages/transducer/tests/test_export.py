@@ -290,7 +290,7 @@ def test_the_command_of_a_card_gives_the_config_again() -> None:
     settings = ["model.encoder_size=77", "train.schedule=constant", "amr.anonymize=true"]
     config = override(load_recipe("small", task="amr"), settings)
     run = {"train": ["/a/b/x.amr", "/a/c/x.amr"], "dev": ["/a/c/y.amr"], "seed": 3}
-    words = training_command(config, run).split()
+    words = training_command(config, run, "runs/dm").split()
     assert words[words.index("--recipe") + 1] == "small"
     sets = [words[i + 1] for i, word in enumerate(words) if word == "--set"]
     assert override(load_recipe("small", task="amr"), sets) == config

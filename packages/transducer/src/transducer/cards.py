@@ -14,6 +14,7 @@ import hashlib
 import json
 import os
 import shlex
+import textwrap
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
@@ -174,7 +175,7 @@ def shortened(paths: Iterable[str]) -> dict[str, str]:
     return {path: Path(path).relative_to(folder or ".").as_posix() for path in known}
 
 
-def training_command(config: Config, run: Mapping[str, Any]) -> str:
+def training_command(config: Config, run: Mapping[str, Any], folder: str) -> str:
     """Return a command that repeats a training: the nearest recipe, and what differs from it."""
     wanted = dict(_flat(config.to_dict()))
     differences = {
@@ -195,7 +196,7 @@ def training_command(config: Config, run: Mapping[str, Any]) -> str:
         for key, value in differences[recipe].items()
         for word in ("--set", f"{key}={value if isinstance(value, str) else json.dumps(value)}")
     ]
-    words += ["--seed", str(run["seed"]), "-o", f"runs/{config.task}"]
+    words += ["--seed", str(run["seed"]), "-o", folder]
     return shlex.join(words)
 
 
@@ -231,7 +232,7 @@ def page(card: Card) -> str:
         ),
         before and f"In training, greedy search on the dev files: {before}.",
         "## How it was made",
-        f"    {training.command}",
+        textwrap.indent(training.command, "    "),
         _table([("file", "SHA-256"), *training.files.items()]),
         "Weights: `model.safetensors`, SHA-256 " + weights.sha256,
     ]

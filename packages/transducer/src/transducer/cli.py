@@ -362,6 +362,22 @@ def inspect(name: str | None, task: str | None) -> None:
 
 
 @main.command()
+@click.argument(
+    "models",
+    metavar="MODEL...",
+    nargs=-1,
+    required=True,
+    type=click.Path(exists=True, file_okay=False),
+)
+@click.option("-o", "--output", required=True, metavar="DIR", help="The folder to write.")
+def average(models: tuple[str, ...], output: str) -> None:
+    """Write the mean of the weights of models that started from the same one."""
+    from transducer.average import average as average_models
+
+    average_models([Path(model) for model in models], Path(output))
+
+
+@main.command()
 @click.argument("model", metavar="MODEL", type=click.Path(exists=True, file_okay=False))
 @click.option("-o", "--output", required=True, metavar="DIR", help="The folder to write.")
 @click.option("--bits", type=_bits, default="8", show_default=True, help="Bits per weight.")

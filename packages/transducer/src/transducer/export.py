@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -34,7 +34,7 @@ from transducer.errors import ModelError
 from transducer.model import TransducerModel
 from transducer.parser import Transducer
 from transducer.report import evaluate_file
-from transducer.runs import RUN
+from transducer.runs import AVERAGED, read_record
 
 _PATHS = {
     "model": ("word_vectors",),
@@ -93,12 +93,7 @@ def add_card(
     run: Path, folder: Path, about: About, scores: Sequence[Score], *, bits: int, tuned_bits: int
 ) -> Card:
     """Write the card of an exported model."""
-    try:
-        record: dict[str, Any] = json.loads((run / RUN).read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise ModelError(
-            f"{run} does not say what it was trained on, as transducer train does: {error}"
-        ) from error
+    record = read_record(run)
     saved = checkpoint.load(folder, torch.device("cpu"))
     setup = json.loads((folder / checkpoint.CONFIG).read_text(encoding="utf-8"))
     used = ((n, p) for n, p in saved.model.named_parameters() if not n.startswith(UNUSED))
@@ -109,7 +104,7 @@ def add_card(
         date=day(run / checkpoint.WEIGHTS),
         about=about,
         training=Training(
-            command=training_command(saved.config, record),
+            command=_commands(saved.config, record),
             files=score["sha256"],
             **{k: score[k] for k in ("sentences", "seed", "epoch", "minutes", "dev_f1")},
         ),
@@ -127,6 +122,19 @@ def add_card(
     )
     write_card(folder, card)
     return card
+
+
+def _commands(config: Config, record: Mapping[str, Any]) -> str:
+    """Return the commands that repeat a training, or those whose mean a model is."""
+    folder = f"runs/{config.task}"
+    if AVERAGED not in record:
+        return training_command(config, record, folder)
+    folders = [f"{folder}-{number}" for number in range(1, len(record[AVERAGED]) + 1)]
+    commands = [
+        training_command(_without_folders(from_dict(run["config"])), run, name)
+        for run, name in zip(record[AVERAGED], folders, strict=True)
+    ]
+    return "\n".join([*commands, f"transducer average {' '.join(folders)} -o {folder}"])
 
 
 def _without_folders(config: Config) -> Config:

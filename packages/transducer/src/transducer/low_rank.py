@@ -8,6 +8,7 @@ thin ones.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor, nn
@@ -57,3 +58,14 @@ def merge_differences(module: nn.Module) -> None:
         for name, child in list(parent.named_children()):
             if isinstance(child, LowRankLinear):
                 setattr(parent, name, child.merged())
+
+
+def mean_difference(pairs: Sequence[tuple[Tensor, Tensor]]) -> tuple[Tensor, Tensor]:
+    """Return the *up* and *down* whose product is nearest to the mean of the pairs' products."""
+    rank = pairs[0][0].shape[1]
+    # The mean has at most the rank of all pairs together: its small core is all there is to cut.
+    left, core_left = torch.linalg.qr(torch.cat([up for up, _ in pairs], dim=1) / len(pairs))
+    right, core_right = torch.linalg.qr(torch.cat([down for _, down in pairs]).T)
+    u, values, v = torch.linalg.svd(core_left @ core_right.T)
+    root = values[:rank].sqrt()
+    return left @ u[:, :rank] * root, (right @ v[:rank].T * root).T

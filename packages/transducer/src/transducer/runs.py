@@ -21,6 +21,9 @@ from transducer.train import Epoch, Progress, Trainer
 RUN = "run.json"
 """What a training needs to go on: config, files, seed."""
 
+AVERAGED = "averaged"
+"""Under this name a mean of models (:mod:`transducer.average`) keeps what RUN says of each."""
+
 
 @dataclass(frozen=True, slots=True)
 class Run:
@@ -53,12 +56,22 @@ def new_run(
     return Run(config, tuple(train_files), tuple(dev_files), folder, **options)
 
 
+def read_record(folder: Path) -> dict[str, Any]:
+    """Read the description of a training."""
+    try:
+        record: dict[str, Any] = json.loads((folder / RUN).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ModelError(
+            f"{folder} does not say what it was trained on, as transducer train does: {error}"
+        ) from error
+    return record
+
+
 def load_run(folder: Path, settings: Sequence[str] = ()) -> Run:
     """Read the description of an unfinished training."""
-    try:
-        values = json.loads((folder / RUN).read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise ModelError(f"{folder} is not a training run that can be resumed: {error}") from error
+    values = read_record(folder)
+    if AVERAGED in values:
+        raise ModelError(f"{folder} is the mean of some models: there is nothing to resume")
     for setting in settings:
         if not setting.startswith("train."):
             raise ConfigError(f"--set {setting}: only train.* can change when a run is resumed")

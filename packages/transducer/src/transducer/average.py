@@ -1,0 +1,62 @@
+"""The mean of some models' weights: often better than each of them, and no slower.
+
+The models must have come from the same one (``train.start_from``): weights of models that were
+never one have nothing to do with each other, and their mean is no model.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from transducer import checkpoint
+from transducer.config import ModelConfig
+from transducer.errors import ModelError
+from transducer.low_rank import mean_difference
+from transducer.runs import AVERAGED, RUN, read_record
+
+
+def average(runs: Sequence[Path], folder: Path) -> None:
+    """Write a model whose weights are the mean of those of some trainings."""
+    if folder in runs:
+        raise ModelError(f"{folder} is one of the models: write their mean to another folder")
+    models = [checkpoint.load(run, torch.device("cpu")) for run in runs]
+    first = models[0]
+    for run, model in zip(runs, models, strict=True):
+        if (_sizes(model.config.model), model.vocabularies.to_json()) != (
+            _sizes(first.config.model),
+            first.vocabularies.to_json(),
+        ):
+            raise ModelError(f"{run} has other sizes, switches or vocabularies than {runs[0]}")
+    records = [read_record(run) for run in runs]
+    checkpoint.save_setup(folder, first.task, first.vocabularies)
+    weights = mean_weights([model.model.state_dict() for model in models])
+    checkpoint.save_weights(folder / checkpoint.WEIGHTS, weights)
+    checkpoint.write_text(folder / RUN, json.dumps({**records[0], AVERAGED: records}, indent=1))
+    score = _score([model.score for model in models])
+    checkpoint.write_text(folder / checkpoint.SCORE, json.dumps(score, indent=1))
+
+
+def mean_weights(models: Sequence[Mapping[str, Tensor]]) -> dict[str, Tensor]:
+    """Return the mean of weights; of differences of low rank that of their products."""
+    result = {name: torch.stack([m[name] for m in models]).mean(0) for name in models[0]}
+    for up in (name for name in models[0] if name.endswith(".up")):
+        down = up.removesuffix(".up") + ".down"
+        result[up], result[down] = mean_difference([(m[up], m[down]) for m in models])
+    return result
+
+
+def _sizes(config: ModelConfig) -> ModelConfig:
+    return replace(config, dropout=0.0)
+
+
+def _score(scores: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return what is known of the mean before it is scored: what went into it."""
+    minutes = sum(score.get("minutes", 0.0) for score in scores)
+    return {**scores[0], "dev_f1": None, "minutes": round(minutes, 2)}
