@@ -1,4 +1,4 @@
-"""The mean of some models' weights: often better than each of them, and no slower.
+"""The mean of some models' weights: as large and as fast as each of them, and at times better.
 
 The models must have come from the same one (``train.start_from``): weights of models that were
 never one have nothing to do with each other, and their mean is no model.
@@ -24,7 +24,7 @@ from transducer.runs import AVERAGED, RUN, read_record
 
 def average(runs: Sequence[Path], folder: Path) -> None:
     """Write a model whose weights are the mean of those of some trainings."""
-    if folder in runs:
+    if folder.resolve() in [run.resolve() for run in runs]:
         raise ModelError(f"{folder} is one of the models: write their mean to another folder")
     models = [checkpoint.load(run, torch.device("cpu")) for run in runs]
     first = models[0]
