@@ -86,7 +86,7 @@ def test_what_cannot_be_averaged_is_told(ten: Callable[[str], Path], tmp_path: P
     other = tmp_path / "other"
     shutil.copytree(run, other)
     (other / "run.json").unlink()
-    with pytest.raises(ModelError, match="does not say what it was trained on"):
+    with pytest.raises(ModelError, match="is not a training run"):
         average([run, other], tmp_path / "mean")
     wider = trained(ten("dm"), tmp_path / "wider", "model.attention_size=20")
     with pytest.raises(ModelError, match="wider has other sizes, switches or vocabularies than"):

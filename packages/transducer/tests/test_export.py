@@ -263,7 +263,7 @@ def test_a_card_needs_scores_and_a_run_that_says_its_data(
     assert "--gold" in output
     export(run, tmp_path / "o")
     about = read_about(tmp_path / "about.toml")
-    with pytest.raises(ModelError, match="does not say what it was trained on"):
+    with pytest.raises(ModelError, match="is not a training run"):
         add_card(run, tmp_path / "o", about, [], bits=8, tuned_bits=8)
     with pytest.raises(ModelError, match="has no model card"):
         read_card(tmp_path / "o")

@@ -61,9 +61,7 @@ def read_record(folder: Path) -> dict[str, Any]:
     try:
         record: dict[str, Any] = json.loads((folder / RUN).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise ModelError(
-            f"{folder} does not say what it was trained on, as transducer train does: {error}"
-        ) from error
+        raise ModelError(f"{folder} is not a training run: {error}") from error
     return record
 
 
