@@ -18,7 +18,7 @@ from torch import Tensor
 from transducer import checkpoint
 from transducer.config import ModelConfig
 from transducer.errors import ModelError
-from transducer.low_rank import mean_difference
+from transducer.low_rank import DOWN, UP, mean_difference
 from transducer.runs import AVERAGED, RUN, read_record
 
 
@@ -35,8 +35,8 @@ def average(runs: Sequence[Path], folder: Path) -> None:
         ):
             raise ModelError(f"{run} has other sizes, switches or vocabularies than {runs[0]}")
     records = [read_record(run) for run in runs]
-    checkpoint.save_setup(folder, first.task, first.vocabularies)
     weights = mean_weights([model.model.state_dict() for model in models])
+    checkpoint.save_setup(folder, first.task, first.vocabularies)
     checkpoint.save_weights(folder / checkpoint.WEIGHTS, weights)
     checkpoint.write_text(folder / RUN, json.dumps({**records[0], AVERAGED: records}, indent=1))
     score = _score([model.score for model in models])
@@ -46,8 +46,8 @@ def average(runs: Sequence[Path], folder: Path) -> None:
 def mean_weights(models: Sequence[Mapping[str, Tensor]]) -> dict[str, Tensor]:
     """Return the mean of weights; of differences of low rank that of their products."""
     result = {name: torch.stack([m[name] for m in models]).mean(0) for name in models[0]}
-    for up in (name for name in models[0] if name.endswith(".up")):
-        down = up.removesuffix(".up") + ".down"
+    for up in (name for name in models[0] if name.endswith(UP)):
+        down = up.removesuffix(UP) + DOWN
         result[up], result[down] = mean_difference([(m[up], m[down]) for m in models])
     return result
 

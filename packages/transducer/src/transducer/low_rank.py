@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-LEARNED = (".down", ".up")
+DOWN, UP = LEARNED = (".down", ".up")
 """How the names of the thin matrices end."""
 
 
