@@ -24,6 +24,7 @@ from transducer.contextual import _loaded
 from transducer.data import batches
 from transducer.errors import ModelError, TrainingError
 from transducer.train import Epoch, Progress, Trainer
+from transducer.vocab import SPECIALS
 
 Ten = Callable[[str], Path]
 
@@ -427,7 +428,11 @@ def test_training_can_go_on_with_another_encoder(
     file = ten("dm")
     first = tiny(epochs=1)
     model = replace(
-        first.model, contextual=str(tiny_mpnet), contextual_tuned=True, contextual_size=12
+        first.model,
+        contextual=str(tiny_mpnet),
+        contextual_tuned=True,
+        contextual_layers="mix",
+        contextual_size=12,
     )
     before = Run(replace(first, model=model), file, tmp_path / "first", dev=False)
     other = replace(model, contextual_rank=2, contextual_depth=1)
@@ -437,6 +442,16 @@ def test_training_can_go_on_with_another_encoder(
     for name, weight in after.weights.items():
         if not name.startswith(prefix):
             assert torch.allclose(weight, before.weights[name], atol=1e-6), name
+    deeper = replace(other, contextual_depth=2, frame_size=4)
+    more = replace(train, start_from=str(tmp_path / "second"))
+    grown = Run(replace(first, model=deeper, train=more), file, tmp_path / "grown", dev=False)
+    for name, weight in after.weights.items():
+        known = grown.weights[name][: len(weight)]  # of the mix, there are more now
+        assert torch.allclose(known, weight, atol=1e-3), name
+    assert any("layer.1." in name for name in grown.weights.keys() - after.weights.keys())
+    assert len(grown.trainer.vocabularies.frames) > len(SPECIALS)
+    fewer = replace(train, start_from="", contextual_from=str(tmp_path / "grown"))
+    Run(replace(first, model=other, train=fewer), file, tmp_path / "fewer", dev=False)
     ups = [weight for name, weight in after.weights.items() if name.endswith(".up")]
     assert ups
     assert all(up.any() for up in ups)

@@ -34,6 +34,9 @@ BITS = (4, 8, 16)
 CONTEXTUAL = "encoder_embedding.contextual."
 """The weights of the contextual encoder and of what mixes its layers."""
 
+MIX = f"{CONTEXTUAL}mix"
+"""How much each of its layers counts."""
+
 PRETRAINED = f"{CONTEXTUAL}model."
 """The weights of a tuned contextual encoder."""
 

@@ -97,6 +97,9 @@ class ModelConfig:
     decoder sees where links lead from the rows it has."""
     link_order: bool = True
     """Whether the rows below a row come in the order of the text, as they do but for AMR."""
+    frame_size: int = 0
+    """Beyond the paper: a classifier of this size says each word's frame (the seventh column of SDP
+    2015), which the decoder sees, and which the finished graph has."""
     copy_ways: int = 1
     """AMR: 2 lets a token be copied as a concept (its lemma) or a constant (a name, a number), 3
     also as a constant together with what it was cut from (``B-Raf``)."""
@@ -139,7 +142,8 @@ class TrainConfig:
     that ships for it."""
     start_from: str = ""
     """A model directory of the same task and sizes whose weights and vocabularies this one starts
-    from, to go on with other data."""
+    from, to go on with other data. What it does not have begins anew: more layers of the same
+    contextual encoder, frames."""
     warmup: int = 0
     """Updates over which the learning rates rise linearly."""
     schedule: str = "constant"
@@ -149,6 +153,8 @@ class TrainConfig:
     """Weight of the coverage loss."""
     link_loss: float = 1.0
     """Weight of the loss of pairs of words, where ``model.link_size`` asks for them."""
+    frame_loss: float = 0.5
+    """Weight of the loss of the words' frames, where ``model.frame_size`` asks for them."""
     smoothing: float = 0.1
     """Label smoothing of the node distribution, over the possible slots."""
     edge_smoothing: float = 0.0

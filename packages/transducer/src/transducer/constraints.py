@@ -31,6 +31,7 @@ class Rules(NamedTuple):
     n_core: int
     labels: tuple[str, ...]
     relations: tuple[str, ...]
+    frames: tuple[str, ...]  # none if the model does not tell them
 
 
 def make_rules(model: TransducerModel, vocabularies: Vocabularies, task: str) -> Rules:
@@ -51,6 +52,7 @@ def make_rules(model: TransducerModel, vocabularies: Vocabularies, task: str) ->
         n_core=len(core),
         labels=labels,
         relations=relations,
+        frames=() if model.frames is None else vocabularies.frames.items,
     )
 
 

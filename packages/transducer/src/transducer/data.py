@@ -22,6 +22,7 @@ from torch import Tensor
 from graphconv.arborescence import Row
 from graphconv.graph import Token
 from transducer.annotation import token_features
+from transducer.frames import token_frames
 from transducer.structure import candidate_heads
 from transducer.vocab import BOS, EOS, PAD, SPECIALS, UNK, Vocabularies, Vocabulary
 
@@ -70,6 +71,7 @@ class Item(NamedTuple):
     shape: Array
     punct: Array
     anonymous: Array
+    frames: Array  # (S,) or PAD where nothing is known of them
     offer_labels: tuple[str, ...]  # M * S labels, way after way
     offers: Array  # (M * S,) the outcome that each of them is: a label, or V + its place
     offer_nodes: Array  # (M * S,) and its number among the nodes
@@ -103,6 +105,7 @@ class Batch(NamedTuple):
     shape: Tensor
     punct: Tensor
     anonymous: Tensor
+    frames: Tensor
     source_mask: Tensor  # (B, S)
     offers: Tensor  # (B, M * S) outcomes; a way's tokens are at way * S
     offer_nodes: Tensor  # (B, M * S)
@@ -136,7 +139,8 @@ def build_vocabularies(
     need not be generated, so it is left out of the labels.
     """
     counts: dict[str, Counter[str]] = {
-        name: Counter() for name in ("words", "nodes", "labels", "relations", "chars", *_FEATURES)
+        name: Counter()
+        for name in ("words", "nodes", "labels", "relations", "chars", "frames", *_FEATURES)
     }
     for example in examples:
         for token in example.tokens:
@@ -144,6 +148,7 @@ def build_vocabularies(
             counts["chars"].update(token.form)
             for name in _FEATURES:
                 counts[name][token_features(token)[name] or SPECIALS[UNK]] += 1
+        counts["frames"].update(token_frames(example.tokens))
         offered = {label for labels in example.offers for label in labels}
         for number, row in enumerate(example.rows, start=1):
             counts["nodes"][row.label] += 1
@@ -158,6 +163,7 @@ def build_vocabularies(
         labels=build(counts["labels"], size=nodes, specials=(*SPECIALS, "<end>")),
         relations=build(counts["relations"], specials=(*SPECIALS, "root")),
         chars=build(counts["chars"]),
+        frames=build(counts["frames"]),
         **{name: build(counts[name]) for name in _FEATURES},
     )
 
@@ -181,6 +187,7 @@ def number(example: Example, vocabularies: Vocabularies) -> Item:
         shape=columns["shape"],
         punct=_array(int(f["punct"] == "yes") for f in features),
         anonymous=_array(example.anonymous or [0] * len(forms)),
+        frames=_array([v.frames[f] for f in token_frames(example.tokens)] or [PAD] * len(forms)),
         offer_labels=offer_labels,
         offers=_array(offers),
         offer_nodes=_array(v.nodes[label] for label in offer_labels),
@@ -325,7 +332,7 @@ def collate(
         tokens=tokens,
         **{
             name: _pad([getattr(item, name) for item in items])
-            for name in ("words", *_FEATURES, "punct", "anonymous")
+            for name in ("words", *_FEATURES, "punct", "anonymous", "frames")
         },
         source_mask=_mask([len(item.forms) for item in items]),
         offers=_pad_ways([_moved(i.offers, i, width, labels) for i in items], items, width),

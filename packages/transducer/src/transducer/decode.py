@@ -10,7 +10,7 @@ sequence is what :meth:`TransducerModel.log_likelihood` gives.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -20,6 +20,7 @@ from graphconv.conversion.labels import TERMINAL_CHILD, edge_label
 from graphconv.conversion.labels import relation as plain_relation
 from transducer.constraints import Choice, Constraints, Consumed, Hypotheses, Rules
 from transducer.data import Batch, Item
+from transducer.frames import most_probable
 from transducer.links import Traversal, climb, first_of, of_path
 from transducer.model import TINY, Past, TransducerModel, outcome_probabilities
 from transducer.pointer import Trail
@@ -47,6 +48,8 @@ class Decoded:
     """log P(v) + log P(u) + log P(r) of each row."""
     alignments: tuple[tuple[float, ...], ...] = ()
     """The attention from which each row was predicted, over the tokens."""
+    frames: tuple[str, ...] = ()
+    """The frame of each token, where the model tells them."""
 
 
 @torch.inference_mode()
@@ -80,12 +83,14 @@ def decode(
         found = search.greedy(start, [item.offer_labels for item in items], on_row)
     else:
         found = search.beam(start, nbest)
-    forms = [item.forms for item in items]
-    offers = [item.offer_labels for item in items]
-    return [
-        [_finish(rules, path, forms[i], offers[i], details=details) for path in paths]
-        for i, paths in enumerate(found)
-    ]
+    told = most_probable(start.encoded.frames, rules.frames) if rules.frames else None
+    results = []
+    for i, (item, paths) in enumerate(zip(items, found, strict=True)):
+        finished = [_finish(rules, p, item.forms, item.offer_labels, details) for p in paths]
+        if told is not None:
+            finished = [replace(f, frames=_frames(f.rows, item.forms, told[i])) for f in finished]
+        results.append(finished)
+    return results
 
 
 @dataclass(slots=True)
@@ -633,7 +638,7 @@ def _path(hyp: Hypotheses, k: int, score: float) -> Path:
 
 
 def _finish(
-    rules: Rules, path: Path, forms: Sequence[str], offers: Sequence[str], *, details: bool
+    rules: Rules, path: Path, forms: Sequence[str], offers: Sequence[str], details: bool
 ) -> Decoded:
     """Turn numbers into rows."""
     columns = zip(path.outcome, path.index, path.head, path.relation, strict=True)
@@ -647,6 +652,14 @@ def _finish(
         return Decoded(tuple(rows), path.score)
     alignments = path.attention[:, : len(forms)].tolist()
     return Decoded(tuple(rows), path.score, tuple(path.row_score), tuple(map(tuple, alignments)))
+
+
+def _frames(
+    rows: Sequence[Row], forms: Sequence[str], told: Sequence[tuple[str, str]]
+) -> tuple[str, ...]:
+    """Return the words' frames: that of a node is never none."""
+    nodes = {position for row in rows for position in row.anchors}
+    return tuple(frame[place in nodes] for place, frame in enumerate(told[: len(forms)]))
 
 
 def _row(

@@ -15,6 +15,7 @@ from graphconv.errors import GraphconvError
 from graphconv.graph import Attributes, Graph, Token
 from transducer import amr
 from transducer.annotation import Annotator, sentences
+from transducer.frames import without_frame
 from transducer.passages import mark_paragraph
 from transducer.tasks import LONGEST, Document, Task
 from transducer.text import chunk, clean, read_paragraphs, tokenize
@@ -24,7 +25,6 @@ KINDS = ("treebank", "tokens", "sentences", "text")
 
 _TREEBANK_SUFFIXES = (".sdp", ".amr", ".mrp", ".xml", ".jsonl", ".penman")
 _HEAD = 1 << 16
-_FRAME = "frame"
 _GZIP = b"\x1f\x8b"
 # Brackets and angles can begin an ordinary text, too.
 _SURELY = {"amr": re.compile(r"^# ::|^\(\S+ / ", re.M), "ucca": re.compile(r"<root\b")}
@@ -93,15 +93,8 @@ def gold_documents(
 ) -> Iterator[Document]:
     """Yield the sentences of treebank graphs; nothing else of the graphs is used."""
     tokenized = (amr.tokenize_graph(g) if task.name == "amr" else g for g in graphs)
-    numbered = ((g.id, [_input_token(t) for t in g.tokens], g.metadata) for g in tokenized)
+    numbered = ((g.id, [without_frame(t) for t in g.tokens], g.metadata) for g in tokenized)
     yield from _annotated(task, numbered, annotator)
-
-
-def _input_token(token: Token) -> Token:
-    """Return the token without what belongs to the gold graph: SDP's frames."""
-    if not any(name == _FRAME for name, _ in token.features):
-        return token
-    return token._replace(features=tuple(pair for pair in token.features if pair[0] != _FRAME))
 
 
 def split_blanks(line: str) -> tuple[Token, ...]:

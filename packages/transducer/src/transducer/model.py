@@ -26,6 +26,7 @@ from torch.nn import functional
 from transducer.config import ModelConfig
 from transducer.contextual import ContextualEncoder
 from transducer.data import COPY, IGNORE, Batch
+from transducer.frames import Frames, frame_loss
 from transducer.links import (
     Links,
     Traversal,
@@ -36,7 +37,7 @@ from transducer.links import (
     traverse,
 )
 from transducer.pointer import Pointer, Trail, trail
-from transducer.vocab import EOS, PAD, UNK, Vocabularies
+from transducer.vocab import EOS, PAD, SPECIALS, UNK, Vocabularies
 
 TINY = 1e-30
 """Keeps the logarithm of an impossible outcome finite, so that gradients stay finite too."""
@@ -52,6 +53,7 @@ class Encoded(NamedTuple):
     hidden: Tensor  # (layers, B, D) h_0 of each decoder layer
     cell: Tensor  # (layers, B, D)
     links: Tensor  # (B, S, KINDS, S) scores of pairs of words, where they are asked for
+    frames: Tensor  # (B, S, F) log-probabilities of the words' frames, where they are asked for
 
 
 class NodeScores(NamedTuple):
@@ -82,6 +84,7 @@ class Losses(NamedTuple):
     relation: Tensor
     coverage: Tensor
     links: Tensor
+    frames: Tensor
 
 
 class TransducerModel(nn.Module):
@@ -125,6 +128,11 @@ class TransducerModel(nn.Module):
         )
         self.pointer = Pointer(c.decoder_size, c.pointer_reach) if c.pointer_reach else None
         self.links = Links(states, c.decoder_size, c.link_size, c.dropout) if c.link_size else None
+        self.frames = (
+            Frames(states, c.frame_size, len(v.frames), c.dropout)
+            if c.frame_size and len(v.frames) > len(SPECIALS)
+            else None
+        )
         self.ffn_vocab = nn.Linear(c.decoder_size, len(v.labels))
         self.ffn_switch = nn.Linear(c.decoder_size, 3)
         self.ffn_way = nn.Linear(c.decoder_size, c.copy_ways) if c.copy_ways > 1 else None
@@ -149,13 +157,16 @@ class TransducerModel(nn.Module):
         else:
             states, hidden, cell = self.encoder(embedded, batch.source_mask)
         states = self.dropout(states)  # (B, S, 2H)
+        frames = states.new_zeros(len(states), 0)
+        if self.frames is not None:
+            frames, states = self.frames(states)
         keys = self.encoder_attention.keys(states)
         copy_keys = keys if self.copy_attention is None else self.copy_attention.keys(states)
         initial = (self._initial(hidden), self._initial(cell))
         links = states.new_zeros(len(states), 0)
         if self.links is not None:
             links = self.links(states, batch.source_mask)
-        return Encoded(states, keys, copy_keys, batch.source_mask, *initial, links)
+        return Encoded(states, keys, copy_keys, batch.source_mask, *initial, links, frames)
 
     def _initial(self, final: Tensor) -> Tensor:
         """Turn the final encoder states into h_0^l = [backward s_1; forward s_n] of each layer."""
@@ -268,6 +279,7 @@ class TransducerModel(nn.Module):
         edge_smoothing: float = 0.0,
         coverage: float = 0.0,
         links: float = 0.0,
+        frames: float = 0.0,
         force_copy: bool = False,
     ) -> Losses:
         """Return the joint loss of section 4.3 under teacher forcing."""
@@ -287,14 +299,20 @@ class TransducerModel(nn.Module):
             linked = link_loss(
                 forced.links, batch.source_mask, batch.link_tokens, batch.heads, rows & apart
             )
+        framed = node.new_zeros(())
+        if self.frames is not None:
+            framed = frame_loss(forced.frames, batch.frames)
         losses = (
             (node * batch.target_mask).sum(),
             (source * rows).sum(),
             (relation * rows).sum(),
             (repeated * batch.target_mask).sum(),
             linked,
+            framed,
         )
-        total = losses[0] + losses[1] + losses[2] + coverage * losses[3] + links * losses[4]
+        weights = (1.0, 1.0, 1.0, coverage, links, frames)
+        weighted = [weight * loss for weight, loss in zip(weights, losses, strict=True)]
+        total = torch.stack(weighted).sum()
         return Losses(total, *losses)
 
     def forward(self, batch: Batch, **settings: Any) -> Losses:
@@ -354,7 +372,7 @@ class TransducerModel(nn.Module):
         rel_source = self.mlp_rel_source(states)
         rel_source = rel_source.gather(1, heads.expand(-1, -1, rel_source.shape[-1]))
         relations = self.score_relations(rel_source, self.mlp_rel_target(states))
-        return Forced(nodes, log_attention, sources, relations, encoded.links)
+        return Forced(nodes, log_attention, sources, relations, encoded.links, encoded.frames)
 
     def score_relations(self, source: Tensor, target: Tensor) -> Tensor:
         """Return log P(r), equation 14, from the two MLPs' outputs."""
@@ -372,6 +390,7 @@ class Forced(NamedTuple):
     sources: Tensor  # (B, T, T) log P(u) of row i over the rows before it
     relations: Tensor  # (B, T, R) log P(r) given the reference source
     links: Tensor  # (B, S, KINDS, S) scores of pairs of words
+    frames: Tensor  # (B, S, F) log-probabilities of the words' frames
 
 
 MAX_INDEX = 500

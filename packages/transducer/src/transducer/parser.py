@@ -171,7 +171,8 @@ class Transducer:
         if not any(hypotheses[0].rows for hypotheses in found):
             return Parse(document, None, problem="there is no word in it")
         try:
-            graph = self.task.graph(document, [hypotheses[0].rows for hypotheses in found])
+            best = [hypotheses[0] for hypotheses in found]
+            graph = self.task.graph(document, [b.rows for b in best], [b.frames for b in best])
         except GraphconvError as error:
             return Parse(document, None, found, str(error))
         return Parse(document, graph, found)

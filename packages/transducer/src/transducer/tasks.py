@@ -19,6 +19,7 @@ from transducer.annotation import Annotator
 from transducer.cache import cache_folder
 from transducer.config import Config
 from transducer.data import Example
+from transducer.frames import with_frames
 from transducer.passages import join_passages, split_passage, split_tokens
 from transducer.text import chunk
 
@@ -89,9 +90,18 @@ class Task:
         prepared, record = amr.prepare_tokens(tokens, self.tables, self.options)
         return Sentence(sentence_id, self._example(sentence_id, prepared), record.tokens, record)
 
-    def graph(self, document: Document, trees: Sequence[Sequence[Row]]) -> Graph:
-        """Return the finished graph for the rows that the model decided for each sentence."""
-        parts = [self._graph(s, rows) for s, rows in zip(document.sentences, trees, strict=True)]
+    def graph(
+        self,
+        document: Document,
+        trees: Sequence[Sequence[Row]],
+        frames: Sequence[Sequence[str]] = (),
+    ) -> Graph:
+        """Return the finished graph for the rows that the model decided for each sentence.
+
+        *frames* are those of its words, for each sentence.
+        """
+        sentences = zip(document.sentences, trees, frames or [()] * len(trees), strict=True)
+        parts = [self._graph(*sentence) for sentence in sentences]
         if len(parts) == 1:
             graph = parts[0]
         elif self.name == "ucca":
@@ -100,11 +110,10 @@ class Task:
             graph = Graph(document.id, self.name)
         return replace(graph, metadata=document.metadata) if document.metadata else graph
 
-    def _graph(self, sentence: Sentence, rows: Sequence[Row]) -> Graph:
-        tree = Arborescence(sentence.id, self.name, sentence.tokens, tuple(rows))
-        fresh = from_relations(
-            relations(tree), id=sentence.id, framework=self.name, tokens=sentence.tokens
-        )
+    def _graph(self, sentence: Sentence, rows: Sequence[Row], frames: Sequence[str]) -> Graph:
+        tokens = with_frames(sentence.tokens, frames) if frames else sentence.tokens
+        tree = Arborescence(sentence.id, self.name, tokens, tuple(rows))
+        fresh = from_relations(relations(tree), id=sentence.id, framework=self.name, tokens=tokens)
         graph = to_graph(fresh)
         if self.name not in ("amr", "ucca"):
             graph = _without_singletons(graph)

@@ -30,7 +30,7 @@ import graphconv
 from graphconv.graph import Graph
 from transducer import checkpoint
 from transducer.annotation import load_annotator
-from transducer.compact import CONTEXTUAL
+from transducer.compact import CONTEXTUAL, MIX
 from transducer.config import TASKS, Config
 from transducer.contextual import FrozenFeatures, RememberedFeatures, mask_number
 from transducer.data import Batch, Item, batches, build_vocabularies, number
@@ -44,6 +44,8 @@ from transducer.shipped import find_model
 from transducer.tasks import Document, make_task, training_graphs
 from transducer.vectors import load_vectors
 from transducer.vocab import UNK, Vocabularies
+
+Weights = dict[str, Tensor]
 
 
 class Progress(NamedTuple):
@@ -72,6 +74,7 @@ class Epoch(NamedTuple):
     links: float
     tokens_per_second: float
     dev_score: float
+    frames: float
 
 
 @dataclass(slots=True)
@@ -181,11 +184,13 @@ class Trainer:
         return prepared
 
     def _build_vocabularies(self, graphs: Sequence[Graph]) -> Vocabularies:
-        if self.config.train.start_from:
-            return checkpoint.load_setup(Path(self.config.train.start_from))[1]
         examples = list(self.task.examples(graphs))
         m = self.config.model
-        return build_vocabularies(examples, words=m.word_vocabulary, nodes=m.node_vocabulary)
+        own = build_vocabularies(examples, words=m.word_vocabulary, nodes=m.node_vocabulary)
+        if not self.config.train.start_from:
+            return own
+        config, known, _ = checkpoint.load_setup(Path(self.config.train.start_from))
+        return known if config.model.frame_size else replace(known, frames=own.frames)
 
     def _data(self, graphs: Sequence[Graph], train: Sequence[str], dev: Sequence[str]) -> Data:
         items = [number(example, self.vocabularies) for example in self.task.examples(graphs)]
@@ -216,32 +221,33 @@ class Trainer:
     def _continue_contextual(self, folder: str) -> None:
         """Start from the contextual encoder that another model has tuned."""
         path = find_model(folder) if folder in TASKS else folder
-        other = checkpoint.load(path, torch.device("cpu")).model.encoder_embedding.contextual
+        saved = checkpoint.load(path, torch.device("cpu"))
+        other = saved.model.encoder_embedding.contextual
         own = self.model.encoder_embedding.contextual
         if own is None or own.model is None or other is None or other.model is None:
             raise TrainingError(
                 f"train.contextual_from: this model and {folder} must both tune their encoder"
             )
-        try:
-            own.load_state_dict(other.state_dict())
-        except RuntimeError as error:
+        if _encoder(saved.config) != _encoder(self.config):
             raise TrainingError(
                 f"train.contextual_from: the model in {folder} tunes another encoder"
-            ) from error
+            )
+        own.load_state_dict(_layers(other.state_dict(), own.state_dict()))
 
     def _continue_model(self, folder: str) -> None:
         """Start from all weights of another model, which has the same vocabularies.
 
-        If it has another contextual encoder, all but that one's are taken.
+        If it has another contextual encoder, all but that one's are taken. What only this one has,
+        such as more layers of the same encoder, is as it was made.
         """
         other = checkpoint.load(folder, torch.device("cpu"))
-        weights = other.model.state_dict()
-        if _encoder(other.config) != _encoder(self.config):
-            own = self.model.state_dict()
-            weights = {name: w for name, w in weights.items() if not name.startswith(CONTEXTUAL)}
-            weights |= {name: w for name, w in own.items() if name.startswith(CONTEXTUAL)}
+        weights, own = other.model.state_dict(), self.model.state_dict()
+        rest, encoder = _split(weights)
+        own_rest, own_encoder = _split(own)
+        if _encoder(other.config) == _encoder(self.config):
+            own_encoder = _layers(encoder, own_encoder)
         try:
-            self.model.load_state_dict(weights)
+            self.model.load_state_dict(own_rest | rest | own_encoder)
         except RuntimeError as error:
             raise TrainingError(
                 f"train.start_from: the model in {folder} has other sizes or switches"
@@ -269,6 +275,8 @@ class Trainer:
             group["base"] = base  # --set may have changed it
         self.average = saved["average"]
         self.state = State(**saved["state"])
+        for line in self.state.log:  # earlier versions wrote fewer numbers
+            line.extend([math.nan] * (len(Epoch._fields) - len(line)))
 
     def _seed(self, saved: dict[str, Any] | None) -> None:
         """Set the random state: every process has its own, saved and restored with the rest."""
@@ -386,6 +394,7 @@ class Trainer:
                 edge_smoothing=settings.edge_smoothing,
                 coverage=settings.coverage,
                 links=settings.link_loss,
+                frames=settings.frame_loss,
                 force_copy=settings.force_copy,
             )
         return losses
@@ -492,11 +501,11 @@ class Trainer:
     def _log_line(self, score: float) -> Epoch:
         state = self.state
         means = {k: v / max(state.update, 1) for k, v in state.sums.items() if k != "rate"}
-        names = ("total", "node", "source", "relation", "coverage", "links")
+        names = ("total", "node", "source", "relation", "coverage", "links", "frames")
         rate = self.optimizer.param_groups[0]["lr"]
         spent = (state.epoch, state.total, state.seconds / 60, rate)
-        losses = (means.get(name, math.nan) for name in names)
-        return Epoch._make((*spent, *losses, state.sums.get("rate", 0.0), score))
+        *losses, frames = (means.get(name, math.nan) for name in names)
+        return Epoch._make((*spent, *losses, state.sums.get("rate", 0.0), score, frames))
 
     def _evaluate(self) -> float:
         """Parse the dev section, each process its share, and score it."""
@@ -589,10 +598,25 @@ def file_hash(path: str) -> str:
     return digest.hexdigest()
 
 
-def _encoder(config: Config) -> tuple[str, int, int, int]:
-    """Return which contextual encoder a model has, and how much of it."""
+def _encoder(config: Config) -> tuple[str, int, int]:
+    """Return which contextual encoder a model has, and how it is tuned, however deep it is."""
     m = config.model
-    return m.contextual, m.contextual_depth, m.contextual_rank, m.contextual_size
+    return m.contextual, m.contextual_rank, m.contextual_size
+
+
+def _split(weights: Weights) -> tuple[Weights, Weights]:
+    """Return all weights but those of the contextual encoder, and those."""
+    encoder = {name: w for name, w in weights.items() if name.startswith(CONTEXTUAL)}
+    return {name: w for name, w in weights.items() if name not in encoder}, encoder
+
+
+def _layers(known: Weights, own: Weights) -> Weights:
+    """Return the weights of a known encoder for one that may be deeper, or less deep."""
+    result = own | {name: weight for name, weight in known.items() if name in own}
+    for name in own.keys() & known.keys() & {MIX, MIX.removeprefix(CONTEXTUAL)}:
+        both = min(len(known[name]), len(own[name]))
+        result[name] = torch.cat([known[name][:both], own[name][both:]])
+    return result
 
 
 def _precision(config: Config, device: str) -> str:

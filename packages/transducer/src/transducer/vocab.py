@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 
 PAD, UNK, EOS, BOS = 0, 1, 2, 2
 """Numbers of the special items: EOS in the vocabulary of labels, BOS in that of nodes."""
@@ -67,6 +67,8 @@ class Vocabularies:
     dep: Vocabulary
     shape: Vocabulary
     chars: Vocabulary
+    frames: Vocabulary = field(default_factory=lambda: Vocabulary(SPECIALS))
+    """What words can be (SDP 2015); none where the training data do not say it."""
 
     def to_json(self) -> dict[str, list[str]]:
         """Return what :meth:`from_json` reads."""
@@ -74,5 +76,5 @@ class Vocabularies:
 
     @classmethod
     def from_json(cls, data: Mapping[str, list[str]]) -> Vocabularies:
-        """Build the vocabularies that :meth:`to_json` wrote."""
-        return cls(**{f.name: Vocabulary(data[f.name]) for f in fields(cls)})
+        """Build the vocabularies that :meth:`to_json` wrote; earlier models have fewer."""
+        return cls(**{f.name: Vocabulary(data[f.name]) for f in fields(cls) if f.name in data})
