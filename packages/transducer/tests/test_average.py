@@ -58,8 +58,11 @@ def test_a_mean_is_a_model_with_a_card(ten: Callable[[str], Path], tmp_path: Pat
         trained(file, tmp_path / f"from-{seed}", f"train.start_from={start}", seed=seed)
         for seed in (2, 3)
     ]
-    result = CliRunner().invoke(main, ["average", *map(str, runs), "-o", str(tmp_path / "mean")])
+    command = ["average", *map(str, runs), "-o", str(tmp_path / "mean")]
+    result = CliRunner().invoke(main, command)
     assert result.exit_code == 0, result.output
+    assert "earlier model" not in result.output
+    assert "holds an earlier model, which is replaced" in CliRunner().invoke(main, command).output
     one, other, mean = (
         load_file(folder / checkpoint.WEIGHTS) for folder in (*runs, tmp_path / "mean")
     )

@@ -19,7 +19,7 @@ from transducer import checkpoint
 from transducer.config import ModelConfig
 from transducer.errors import ModelError
 from transducer.low_rank import DOWN, UP, mean_difference
-from transducer.runs import AVERAGED, RUN, read_record
+from transducer.runs import AVERAGED, RUN, read_record, tell_replaced
 
 
 def average(runs: Sequence[Path], folder: Path) -> None:
@@ -36,6 +36,7 @@ def average(runs: Sequence[Path], folder: Path) -> None:
             raise ModelError(f"{run} has other sizes, switches or vocabularies than {runs[0]}")
     records = [read_record(run) for run in runs]
     weights = mean_weights([model.model.state_dict() for model in models])
+    tell_replaced(folder)
     checkpoint.save_setup(folder, first.task, first.vocabularies)
     checkpoint.save_weights(folder / checkpoint.WEIGHTS, weights)
     checkpoint.write_text(folder / RUN, json.dumps({**records[0], AVERAGED: records}, indent=1))

@@ -50,10 +50,15 @@ def new_run(
             raise ConfigError(f"the sample corpus has no {config.task}; add --train")
         train_files = [str(sample.path(config.task, "train"))]
         dev_files = dev_files or [str(sample.path(config.task, "dev"))]
+    tell_replaced(folder)
+    return Run(config, tuple(train_files), tuple(dev_files), folder, **options)
+
+
+def tell_replaced(folder: Path) -> None:
+    """Tell the user of a model that will be replaced."""
     replaced = (folder / checkpoint.WEIGHTS).exists() or (folder / RUN).exists()
     if replaced and launched().main:
         note(f"{folder} holds an earlier model, which is replaced")
-    return Run(config, tuple(train_files), tuple(dev_files), folder, **options)
 
 
 def read_record(folder: Path) -> dict[str, Any]:
