@@ -18,6 +18,7 @@ from safetensors.torch import load_file, save_file
 import graphconv
 from evaltools import sdp
 from transducer import Transducer, checkpoint, runs
+from transducer.cards import training_command
 from transducer.cli import main
 from transducer.config import Config, ModelConfig, TrainConfig
 from transducer.contextual import _loaded
@@ -338,6 +339,11 @@ def test_only_training_settings_change_when_resuming(ten: Ten, tmp_path: Path) -
     code, output = command("train", "--resume", folder, "--set", "train.epochs=2")
     assert code == 0, output
     assert "epoch 2:" in output
+    again = runs.load_run(folder, ["train.minutes=9"])
+    assert (again.config.train.epochs, again.current.train.epochs) == (1, 2)
+    assert again.current.train.minutes == 9
+    _, resumed = training_command(run.config, runs.read_record(folder), "runs/dm").splitlines()
+    assert resumed == "transducer train --resume runs/dm --set train.epochs=2"
 
 
 # Model directories -------------------------------------------------------------------------------

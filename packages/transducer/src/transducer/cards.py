@@ -176,7 +176,10 @@ def shortened(paths: Iterable[str]) -> dict[str, str]:
 
 
 def training_command(config: Config, run: Mapping[str, Any], folder: str) -> str:
-    """Return a command that repeats a training: the nearest recipe, and what differs from it."""
+    """Return a command that repeats a training: the nearest recipe, and what differs from it.
+
+    Where settings were changed on the way, there is one more command for each change.
+    """
     wanted = dict(_flat(config.to_dict()))
     differences = {
         name: {
@@ -191,13 +194,20 @@ def training_command(config: Config, run: Mapping[str, Any], folder: str) -> str
     words = ["transducer", "train", "--task", config.task, "--recipe", recipe]
     words += [word for path in run["train"] for word in ("--train", names[path])]
     words += [word for path in run["dev"] for word in ("--dev", names[path])]
-    words += [
-        word
+    words += _set(
+        f"{key}={value if isinstance(value, str) else json.dumps(value)}"
         for key, value in differences[recipe].items()
-        for word in ("--set", f"{key}={value if isinstance(value, str) else json.dumps(value)}")
-    ]
+    )
     words += ["--seed", str(run["seed"]), "-o", folder]
-    return shlex.join(words)
+    later = (
+        ["transducer", "train", "--resume", folder, *_set(settings)]
+        for settings in run.get("resumed", ())
+    )
+    return "\n".join(map(shlex.join, [words, *later]))
+
+
+def _set(settings: Iterable[str]) -> list[str]:
+    return [word for setting in settings for word in ("--set", setting)]
 
 
 def page(card: Card) -> str:

@@ -30,11 +30,19 @@ class Run:
     """What a training needs beside its state."""
 
     config: Config
+    """As the training began."""
     train: tuple[str, ...]
     dev: tuple[str, ...]
     folder: Path
     seed: int = 1
     device: str = "auto"
+    resumed: tuple[tuple[str, ...], ...] = ()
+    """The settings that were changed each time that it was resumed."""
+
+    @property
+    def current(self) -> Config:
+        """The config with all that was changed since."""
+        return override(self.config, [setting for settings in self.resumed for setting in settings])
 
 
 def new_run(
@@ -78,9 +86,14 @@ def load_run(folder: Path, settings: Sequence[str] = ()) -> Run:
     for setting in settings:
         if not setting.startswith("train."):
             raise ConfigError(f"--set {setting}: only train.* can change when a run is resumed")
-    config = override(from_dict(values.pop("config")), list(settings))
-    values["folder"] = folder
-    return Run(config, tuple(values.pop("train")), tuple(values.pop("dev")), **values)
+    changed = [tuple(before) for before in values.pop("resumed", [])]
+    values |= {
+        "config": from_dict(values["config"]),
+        "folder": folder,
+        "resumed": (*changed, *([tuple(settings)] if settings else [])),
+        **{name: tuple(values[name]) for name in ("train", "dev")},
+    }
+    return Run(**values)
 
 
 def train(run: Run, *, resume: bool = False, brief: bool = False) -> float:
@@ -90,7 +103,7 @@ def train(run: Run, *, resume: bool = False, brief: bool = False) -> float:
     """
     terminal = sys.stderr.isatty() and launched().main
     trainer = Trainer(
-        run.config,
+        run.current,
         run.train,
         run.dev,
         run.folder,
