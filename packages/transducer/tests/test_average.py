@@ -82,6 +82,25 @@ def test_a_mean_is_a_model_with_a_card(ten: Callable[[str], Path], tmp_path: Pat
         load_run(tmp_path / "mean")
 
 
+def test_the_best_and_the_last_model_of_a_training(
+    ten: Callable[[str], Path], tmp_path: Path
+) -> None:
+    run = trained(ten("dm"), tmp_path / "run")
+    average([run, run / "last"], tmp_path / "mean")
+    name = "ffn_relation.weight"
+    best = load_file(run / checkpoint.WEIGHTS)[name]
+    end = checkpoint.load(run / "last", torch.device("cpu"))
+    mean = load_file(tmp_path / "mean" / checkpoint.WEIGHTS)[name]
+    torch.testing.assert_close(mean, (best + end.model.state_dict()[name]) / 2)
+    assert checkpoint.read_score(tmp_path / "mean")["minutes"] == end.score["minutes"]
+    export(tmp_path / "mean", tmp_path / "out")
+    about = About("Ten", "ten sentences", "MIT", "CC0", "")
+    card = add_card(tmp_path / "mean", tmp_path / "out", about, [], bits=8, tuned_bits=8)
+    first, last = card.training.command.splitlines()
+    assert first.endswith("-o runs/dm-1")
+    assert last == "transducer average runs/dm-1 runs/dm-1/last -o runs/dm"
+
+
 def test_what_cannot_be_averaged_is_told(ten: Callable[[str], Path], tmp_path: Path) -> None:
     run = trained(ten("dm"), tmp_path / "run")
     with pytest.raises(ModelError, match="one of the models"):

@@ -1,7 +1,8 @@
 """The mean of some models' weights: as large and as fast as each of them, and at times better.
 
-The models must have come from the same one (``train.start_from``): weights of models that were
-never one have nothing to do with each other, and their mean is no model.
+The models must have come from the same one (``train.start_from``), or be the best and the last one
+of a training (RUN and RUN/last): weights of models that were never one have nothing to do with each
+other, and their mean is no model.
 """
 
 from __future__ import annotations
@@ -34,13 +35,13 @@ def average(runs: Sequence[Path], folder: Path) -> None:
             first.vocabularies.to_json(),
         ):
             raise ModelError(f"{run} has other sizes, switches or vocabularies than {runs[0]}")
-    records = [read_record(run) for run in runs]
+    records = [_record(run) for run in runs]
     weights = mean_weights([model.model.state_dict() for model in models])
     tell_replaced(folder)
     checkpoint.save_setup(folder, first.task, first.vocabularies)
     checkpoint.save_weights(folder / checkpoint.WEIGHTS, weights)
     checkpoint.write_text(folder / RUN, json.dumps({**records[0], AVERAGED: records}, indent=1))
-    score = _score([model.score for model in models])
+    score = _score(runs, [model.score for model in models])
     checkpoint.write_text(folder / checkpoint.SCORE, json.dumps(score, indent=1))
 
 
@@ -57,7 +58,18 @@ def _sizes(config: ModelConfig) -> ModelConfig:
     return replace(config, dropout=0.0)
 
 
-def _score(scores: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _record(run: Path) -> dict[str, Any]:
+    """Return what is known of a model's training, and which of its models it is."""
+    training = checkpoint.training_of(run)
+    record = read_record(training)
+    end = run.relative_to(training)
+    return record | {"folder": str(Path(record["folder"]) / end)}
+
+
+def _score(runs: Sequence[Path], scores: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Return what is known of the mean before it is scored: what went into it."""
-    minutes = sum(score.get("minutes", 0.0) for score in scores)
-    return {**scores[0], "dev_f1": None, "minutes": round(minutes, 2)}
+    minutes: dict[Path, float] = {}
+    for run, score in zip(runs, scores, strict=True):
+        training = checkpoint.training_of(run)
+        minutes[training] = max(minutes.get(training, 0.0), score.get("minutes", 0.0))
+    return {**scores[0], "dev_f1": None, "minutes": round(sum(minutes.values()), 2)}

@@ -44,7 +44,7 @@ VOCABULARIES = "vocabularies.json"
 TABLES = "tables.json"
 WEIGHTS = "model.safetensors"
 SCORE = "score.json"
-_LAST = "last"
+LAST = "last"
 _STATE = "state.pt"
 _PACKAGES = ("torch", "transformers", "arbora-graphconv", "arbora-evaltools", "arbora-transducer")
 
@@ -84,7 +84,7 @@ def save_weights(path: Path, weights: dict[str, Tensor]) -> None:
 
 def save_last(folder: Path, weights: dict[str, Tensor], state: dict[str, Any]) -> None:
     """Write what resuming needs; a crash in the middle leaves the previous one."""
-    last = folder / _LAST
+    last = folder / LAST
     last.mkdir(parents=True, exist_ok=True)
     part = last / (_STATE + ".part")
     torch.save({"weights": weights, **state}, part)
@@ -93,7 +93,7 @@ def save_last(folder: Path, weights: dict[str, Tensor], state: dict[str, Any]) -
 
 def load_last(folder: Path) -> dict[str, Any]:
     """Read what :func:`save_last` wrote."""
-    path = folder / _LAST / _STATE
+    path = folder / LAST / _STATE
     if not path.is_file():
         raise ModelError(f"{folder} has no training state to resume from")
     try:
@@ -125,9 +125,16 @@ def load_setup(folder: Path) -> tuple[Config, Vocabularies, Task]:
     return config, vocabularies, Task(config, tables, make_linker(config))
 
 
+def training_of(folder: Path) -> Path:
+    """Return the folder of the training that a model is from: RUN/last is from RUN."""
+    return folder.parent if (folder / _STATE).is_file() else folder
+
+
 def load(folder: str | Path, device: torch.device) -> Saved:
-    """Load a model for parsing."""
+    """Load a model for parsing: the best one of a training, or from RUN/last what it came to."""
     folder = Path(folder)
+    if training_of(folder) != folder:
+        return _load_end(training_of(folder), device)
     config, vocabularies, task = load_setup(folder)
     model = TransducerModel(config.model, vocabularies)
     try:
@@ -139,6 +146,17 @@ def load(folder: str | Path, device: torch.device) -> Saved:
             f"{folder / WEIGHTS} does not fit the model: {first_line(error)}"
         ) from error
     return Saved(config, vocabularies, task, model.to(device).eval(), read_score(folder))
+
+
+def _load_end(folder: Path, device: torch.device) -> Saved:
+    """Load the model with which a training ended, or was stopped."""
+    config, vocabularies, task = load_setup(folder)
+    state = load_last(folder)
+    model = TransducerModel(config.model, vocabularies)
+    model.load_state_dict(state["weights"] | state["average"])
+    score = {**read_score(folder), "dev_f1": None, "epoch": state["state"]["epoch"]}
+    score["minutes"] = round(state["state"]["seconds"] / 60, 2)
+    return Saved(config, vocabularies, task, model.to(device).eval(), score)
 
 
 def read_score(folder: Path) -> dict[str, Any]:

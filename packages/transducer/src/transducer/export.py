@@ -129,12 +129,15 @@ def _commands(config: Config, record: Mapping[str, Any]) -> str:
     folder = f"runs/{config.task}"
     if AVERAGED not in record:
         return training_command(config, record, folder)
-    folders = [f"{folder}-{number}" for number in range(1, len(record[AVERAGED]) + 1)]
-    commands = [
-        training_command(_without_folders(from_dict(run["config"])), run, name)
-        for run, name in zip(record[AVERAGED], folders, strict=True)
-    ]
-    return "\n".join([*commands, f"transducer average {' '.join(folders)} -o {folder}"])
+    commands: dict[str, str] = {}
+    models = []
+    for run in record[AVERAGED]:
+        config = _without_folders(from_dict(run["config"]))
+        training = run["folder"].removesuffix(f"/{checkpoint.LAST}")
+        name = f"{folder}-{[*commands, training].index(training) + 1}"
+        commands[training] = training_command(config, run, name)
+        models.append(run["folder"].replace(training, name, 1))
+    return "\n".join([*commands.values(), f"transducer average {' '.join(models)} -o {folder}"])
 
 
 def _without_folders(config: Config) -> Config:
