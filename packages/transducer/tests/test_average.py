@@ -93,8 +93,11 @@ def test_the_best_and_the_last_model_of_a_training(
     mean = load_file(tmp_path / "mean" / checkpoint.WEIGHTS)[name]
     torch.testing.assert_close(mean, (best + end.model.state_dict()[name]) / 2)
     assert checkpoint.read_score(tmp_path / "mean")["minutes"] == end.score["minutes"]
-    export(tmp_path / "mean", tmp_path / "out")
     about = About("Ten", "ten sentences", "MIT", "CC0", "")
+    export(run / "last", tmp_path / "end")
+    card = add_card(run / "last", tmp_path / "end", about, [], bits=8, tuned_bits=8)
+    assert card.training.command.endswith("-o runs/dm")
+    export(tmp_path / "mean", tmp_path / "out")
     card = add_card(tmp_path / "mean", tmp_path / "out", about, [], bits=8, tuned_bits=8)
     first, last = card.training.command.splitlines()
     assert first.endswith("-o runs/dm-1")

@@ -103,8 +103,14 @@ def load_last(folder: Path) -> dict[str, Any]:
     return loaded
 
 
+def training_of(folder: Path) -> Path:
+    """Return the folder of the training that a model is from: RUN/last is from RUN."""
+    return folder.parent if (folder / _STATE).is_file() else folder
+
+
 def load_setup(folder: Path) -> tuple[Config, Vocabularies, Task]:
     """Read config, vocabularies and tables of a model directory."""
+    folder = training_of(folder)
     try:
         setup = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
         if setup["format"] != FORMAT:
@@ -123,11 +129,6 @@ def load_setup(folder: Path) -> tuple[Config, Vocabularies, Task]:
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise ModelError(f"{folder} is damaged: {error}") from error
     return config, vocabularies, Task(config, tables, make_linker(config))
-
-
-def training_of(folder: Path) -> Path:
-    """Return the folder of the training that a model is from: RUN/last is from RUN."""
-    return folder.parent if (folder / _STATE).is_file() else folder
 
 
 def load(folder: str | Path, device: torch.device) -> Saved:

@@ -54,12 +54,13 @@ def export(run: Path, folder: Path, *, bits: int = 8, tuned_bits: int = 8) -> No
     if (folder / CARD).exists():  # it would describe the model that is replaced
         for name in (CARD, PAGE):
             (folder / name).unlink(missing_ok=True)
-    setup = json.loads((run / checkpoint.CONFIG).read_text(encoding="utf-8"))
+    training = checkpoint.training_of(run)
+    setup = json.loads((training / checkpoint.CONFIG).read_text(encoding="utf-8"))
     setup["config"] = _without_folders(saved.config).to_dict()
     checkpoint.write_text(folder / checkpoint.CONFIG, json.dumps(setup, indent=1))
     texts = [checkpoint.VOCABULARIES, *([checkpoint.TABLES] if saved.task.tables else [])]
     for name in texts:
-        text = checkpoint.read_packed(run / name)
+        text = checkpoint.read_packed(training / name)
         (folder / f"{name}.gz").write_bytes(gzip.compress(text.encode(), mtime=0))
     write_weights(
         folder / checkpoint.WEIGHTS,
@@ -93,7 +94,8 @@ def add_card(
     run: Path, folder: Path, about: About, scores: Sequence[Score], *, bits: int, tuned_bits: int
 ) -> Card:
     """Write the card of an exported model."""
-    record = read_record(run)
+    training = checkpoint.training_of(run)
+    record = read_record(training)
     saved = checkpoint.load(folder, torch.device("cpu"))
     setup = json.loads((folder / checkpoint.CONFIG).read_text(encoding="utf-8"))
     used = ((n, p) for n, p in saved.model.named_parameters() if not n.startswith(UNUSED))
@@ -101,7 +103,7 @@ def add_card(
     score = saved.score
     card = Card(
         task=saved.config.task,
-        date=day(run / checkpoint.WEIGHTS),
+        date=day(training / checkpoint.WEIGHTS),
         about=about,
         training=Training(
             command=_commands(saved.config, record),
