@@ -15,6 +15,7 @@ from transducer import checkpoint
 from transducer.average import average, mean_weights
 from transducer.cards import About
 from transducer.cli import main
+from transducer.compact import PRETRAINED, read_weights
 from transducer.config import load_recipe, override
 from transducer.errors import ModelError
 from transducer.export import add_card, export, measure
@@ -102,6 +103,16 @@ def test_the_best_and_the_last_model_of_a_training(
     first, last = card.training.command.splitlines()
     assert first.endswith("-o runs/dm-1")
     assert last == "transducer average runs/dm-1 runs/dm-1/last -o runs/dm"
+
+
+def test_reading_a_mean_leaves_the_pretrained_weights_as_they_are(tmp_path: Path) -> None:
+    name = f"{PRETRAINED}embeddings.weight"
+    fresh = {name: torch.tensor([-0.0, 1.0]), "own": torch.tensor([2.0])}
+    mean = mean_weights([fresh, fresh])
+    checkpoint.save_weights(tmp_path / "mean", mean)
+    read = read_weights(tmp_path / "mean", fresh)
+    assert read[name].signbit().tolist() == [True, False]
+    assert read["own"].tolist() == [2.0]
 
 
 def test_what_cannot_be_averaged_is_told(ten: Callable[[str], Path], tmp_path: Path) -> None:
