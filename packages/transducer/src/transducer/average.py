@@ -47,11 +47,22 @@ def average(runs: Sequence[Path], folder: Path) -> None:
 
 def mean_weights(models: Sequence[Mapping[str, Tensor]]) -> dict[str, Tensor]:
     """Return the mean of weights; of differences of low rank that of their products."""
-    result = {name: torch.stack([m[name] for m in models]).mean(0) for name in models[0]}
+    result = {name: _mean([m[name] for m in models]) for name in models[0]}
     for up in (name for name in models[0] if name.endswith(UP)):
         down = up.removesuffix(UP) + DOWN
         result[up], result[down] = mean_difference([(m[up], m[down]) for m in models])
     return result
+
+
+def _mean(weights: Sequence[Tensor]) -> Tensor:
+    """Return the mean; what all have in common stays as it is, to the last bit and sign of zero.
+
+    That is the pretrained encoder, which all models share and which is known by its checksum.
+    """
+    first, *others = weights
+    if all(torch.equal(first, other) for other in others):
+        return first
+    return torch.stack([first, *others]).mean(0)
 
 
 def _sizes(config: ModelConfig) -> ModelConfig:

@@ -134,30 +134,30 @@ def load_setup(folder: Path) -> tuple[Config, Vocabularies, Task]:
 def load(folder: str | Path, device: torch.device) -> Saved:
     """Load a model for parsing: the best one of a training, or from RUN/last what it came to."""
     folder = Path(folder)
-    if training_of(folder) != folder:
-        return _load_end(training_of(folder), device)
     config, vocabularies, task = load_setup(folder)
     model = TransducerModel(config.model, vocabularies)
+    ended = training_of(folder) != folder
     try:
-        model.load_state_dict(read_weights(folder / WEIGHTS, model.state_dict()))
+        if ended:
+            weights, score = _end(training_of(folder))
+        else:
+            weights = read_weights(folder / WEIGHTS, model.state_dict())
+            score = read_score(folder)
+        model.load_state_dict(weights)
     except FileNotFoundError as error:
         raise ModelError(f"{folder} has no weights yet") from error
     except (SafetensorError, RuntimeError, OSError) as error:
-        raise ModelError(
-            f"{folder / WEIGHTS} does not fit the model: {first_line(error)}"
-        ) from error
-    return Saved(config, vocabularies, task, model.to(device).eval(), read_score(folder))
-
-
-def _load_end(folder: Path, device: torch.device) -> Saved:
-    """Load the model with which a training ended, or was stopped."""
-    config, vocabularies, task = load_setup(folder)
-    state = load_last(folder)
-    model = TransducerModel(config.model, vocabularies)
-    model.load_state_dict(state["weights"] | state["average"])
-    score = {**read_score(folder), "dev_f1": None, "epoch": state["state"]["epoch"]}
-    score["minutes"] = round(state["state"]["seconds"] / 60, 2)
+        path = folder / (_STATE if ended else WEIGHTS)
+        raise ModelError(f"{path} does not fit the model: {first_line(error)}") from error
     return Saved(config, vocabularies, task, model.to(device).eval(), score)
+
+
+def _end(folder: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    """Return the weights with which a training ended, or was stopped, and what is known of them."""
+    last = load_last(folder)
+    minutes = round(last["state"]["seconds"] / 60, 2)
+    known = {"dev_f1": None, "epoch": last["state"]["epoch"], "minutes": minutes}
+    return last["weights"] | last["average"], read_score(folder) | known
 
 
 def read_score(folder: Path) -> dict[str, Any]:

@@ -87,16 +87,11 @@ def read_weights(path: Path, fresh: Mapping[str, Tensor]) -> dict[str, Tensor]:
     names = [name for name in stored if not name.endswith(_SCALE)]
     weights = {name: _restored(name, stored, fresh) for name in names}
     if _CHECKSUM not in header:
-        # All models share the encoder that they do not tune: no zero of it may change its sign.
-        return {n: fresh[n] if _is_same(n, w, fresh) else w for n, w in weights.items()}
+        return weights
     if header[_CHECKSUM] != _checksum(fresh):
         raise ModelError(f"{path} belongs to another version of the pretrained encoder")
     base = {name: weight for name, weight in fresh.items() if _is_pretrained(name)}
     return weights | {n: w + weights[n] if n in weights else w for n, w in base.items()}
-
-
-def _is_same(name: str, weight: Tensor, fresh: Mapping[str, Tensor]) -> bool:
-    return _is_pretrained(name) and name in fresh and torch.equal(weight, fresh[name])
 
 
 def _is_pretrained(name: str) -> bool:

@@ -43,7 +43,7 @@ from transducer.parser import Transducer, make_batch, make_features, pick_device
 from transducer.shipped import find_model
 from transducer.tasks import Document, make_task, training_graphs
 from transducer.vectors import load_vectors
-from transducer.vocab import UNK, Vocabularies
+from transducer.vocab import SPECIALS, UNK, Vocabularies
 
 Weights = dict[str, Tensor]
 
@@ -184,13 +184,13 @@ class Trainer:
         return prepared
 
     def _build_vocabularies(self, graphs: Sequence[Graph]) -> Vocabularies:
+        m, start = self.config.model, self.config.train.start_from
+        known = checkpoint.load_setup(Path(start))[1] if start else None
+        if known is not None and (len(known.frames) > len(SPECIALS) or not m.frame_size):
+            return known
         examples = list(self.task.examples(graphs))
-        m = self.config.model
         own = build_vocabularies(examples, words=m.word_vocabulary, nodes=m.node_vocabulary)
-        if not self.config.train.start_from:
-            return own
-        config, known, _ = checkpoint.load_setup(Path(self.config.train.start_from))
-        return known if config.model.frame_size else replace(known, frames=own.frames)
+        return own if known is None else replace(known, frames=own.frames)
 
     def _data(self, graphs: Sequence[Graph], train: Sequence[str], dev: Sequence[str]) -> Data:
         items = [number(example, self.vocabularies) for example in self.task.examples(graphs)]
@@ -232,7 +232,8 @@ class Trainer:
             raise TrainingError(
                 f"train.contextual_from: the model in {folder} tunes another encoder"
             )
-        own.load_state_dict(_layers(other.state_dict(), own.state_dict()))
+        rest, encoder = _split(self.model.state_dict())
+        self.model.load_state_dict(rest | _layers(_split(saved.model.state_dict())[1], encoder))
 
     def _continue_model(self, folder: str) -> None:
         """Start from all weights of another model, which has the same vocabularies.
@@ -241,9 +242,8 @@ class Trainer:
         such as more layers of the same encoder, is as it was made.
         """
         other = checkpoint.load(folder, torch.device("cpu"))
-        weights, own = other.model.state_dict(), self.model.state_dict()
-        rest, encoder = _split(weights)
-        own_rest, own_encoder = _split(own)
+        rest, encoder = _split(other.model.state_dict())
+        own_rest, own_encoder = _split(self.model.state_dict())
         if _encoder(other.config) == _encoder(self.config):
             own_encoder = _layers(encoder, own_encoder)
         try:
@@ -613,9 +613,9 @@ def _split(weights: Weights) -> tuple[Weights, Weights]:
 def _layers(known: Weights, own: Weights) -> Weights:
     """Return the weights of a known encoder for one that may be deeper, or less deep."""
     result = own | {name: weight for name, weight in known.items() if name in own}
-    for name in own.keys() & known.keys() & {MIX, MIX.removeprefix(CONTEXTUAL)}:
-        both = min(len(known[name]), len(own[name]))
-        result[name] = torch.cat([known[name][:both], own[name][both:]])
+    if MIX in known and MIX in own:
+        both = min(len(known[MIX]), len(own[MIX]))
+        result[MIX] = torch.cat([known[MIX][:both], own[MIX][both:]])
     return result
 
 
