@@ -127,4 +127,7 @@ def test_what_cannot_be_averaged_is_told(ten: Callable[[str], Path], tmp_path: P
     wider = trained(ten("dm"), tmp_path / "wider", "model.attention_size=20")
     with pytest.raises(ModelError, match="wider has other sizes, switches or vocabularies than"):
         average([run, wider], tmp_path / "mean")
+    (run / "last" / "state.pt").write_text("junk\n")
+    with pytest.raises(ModelError, match=r"state\.pt is damaged"):
+        average([run, run / "last"], tmp_path / "mean")
     assert not (tmp_path / "mean").exists()

@@ -98,7 +98,7 @@ def load_last(folder: Path) -> dict[str, Any]:
         raise ModelError(f"{folder} has no training state to resume from")
     try:
         loaded: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
-    except (RuntimeError, UnpicklingError, EOFError, OSError, ValueError) as error:
+    except (RuntimeError, UnpicklingError, EOFError, OSError, ValueError, LookupError) as error:
         raise ModelError(f"{path} is damaged: {first_line(error)}") from error
     return loaded
 
