@@ -100,9 +100,8 @@ def _compare(folder: Path, length: int) -> Any:
         mask, reference.config.pad_token_id
     )
     with torch.inference_mode():
-        found = model(input_ids=ids, attention_mask=mask.long(), output_hidden_states=True)
+        found = model(ids, mask.long())
         expected = reference(input_ids=ids, attention_mask=mask.long(), output_hidden_states=True)
-    assert len(found.hidden_states) == len(expected.hidden_states)
-    for left, right in zip(found.hidden_states, expected.hidden_states, strict=True):
-        torch.testing.assert_close(left[mask], right[mask], atol=1e-4, rtol=1e-4)
+    for left, right in zip(found, expected.hidden_states, strict=True):
+        torch.testing.assert_close(left, right[mask], atol=1e-4, rtol=1e-4)
     return reference

@@ -12,7 +12,7 @@ import json
 import math
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 from safetensors.torch import load_file
@@ -35,13 +35,6 @@ _MPNET_NAMES = {
 """What MPNet calls parts that BERT has, too."""
 _MPNET_FIRST = 2
 """The number of MPNet's first position; those before it stand for padding."""
-
-
-class Outputs(NamedTuple):
-    """What the encoder returns, under the names that ``transformers`` uses."""
-
-    last_hidden_state: Tensor  # (W, P, D)
-    hidden_states: tuple[Tensor, ...]  # the embedding layer and every other one
 
 
 def is_bert(folder: Path) -> bool:
@@ -104,15 +97,16 @@ class Bert(nn.Module):
             self.encoder["relative_attention_bias"] = nn.Embedding(buckets, self.heads)
         self.pooler = nn.ModuleDict({"dense": nn.Linear(size, size)})  # there, but not used
 
-    def forward(
-        self, input_ids: Tensor, attention_mask: Tensor, *, output_hidden_states: bool = False
-    ) -> Outputs:
-        """Encode windows of sub-words: (W, P) -> (W, P, D)."""
+    def forward(self, input_ids: Tensor, attention_mask: Tensor) -> list[Tensor]:
+        """Encode windows of sub-words: (W, P) -> (K, D) of every layer, the embeddings first.
+
+        K sub-words are there; padding is left out of everything but the attention, since it can be
+        half of a batch.
+        """
         e: Any = self.embeddings  # a table of modules has no types
         places = attention_mask.flatten().nonzero().squeeze(1)  # of the K sub-words among W * P
         x = e["word_embeddings"](input_ids) + e["token_type_embeddings"].weight[0]
         x = x + e["position_embeddings"].weight[: input_ids.shape[1]]
-        # Padding is left out of everything but the attention: it can be half of a batch.
         x = self._drop(e["LayerNorm"](x.flatten(0, 1)[places]))  # (K, D)
         mask = attention_mask.bool()
         seen = self._seen(mask)
@@ -121,9 +115,7 @@ class Bert(nn.Module):
         for layer in blocks:
             x = self._run(layer, x, places, mask, seen)
             layers.append(x)
-        kept = layers if output_hidden_states else layers[-1:]
-        padded = tuple(_pad(layer, places, mask) for layer in kept)
-        return Outputs(padded[-1], padded if output_hidden_states else ())
+        return layers
 
     def _seen(self, mask: Tensor) -> Tensor:
         """Return which scores the attention takes, or what it adds to them: (W, ., ., P)."""

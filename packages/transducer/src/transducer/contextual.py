@@ -15,7 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from transducer.bert import is_bert, load_bert
+from transducer.bert import Bert, is_bert, load_bert
 from transducer.config import ModelConfig
 from transducer.encoders import locate
 from transducer.errors import ModelError
@@ -119,11 +119,11 @@ def _word_pieces(name: str) -> Any:
     return pieces
 
 
-def pool(layers: Tensor, words: Tensor, sentences: int, width: int) -> Tensor:
-    """Average the sub-words of each word: (W, P, L, D) -> (B, S, L, D)."""
-    owned = words >= 0
-    flat = layers[owned]  # (K, L, D)
-    owners = words[owned]
+def pool(layers: Tensor, subwords: Subwords, sentences: int, width: int) -> Tensor:
+    """Average the sub-words of each word: (K, L, D) -> (B, S, L, D)."""
+    owners = subwords.words[subwords.mask.bool()]
+    owned = owners >= 0
+    flat, owners = layers[owned], owners[owned]
     total = flat.new_zeros(sentences * width, *flat.shape[1:]).index_add_(0, owners, flat)
     count = flat.new_zeros(sentences * width).index_add_(0, owners, flat.new_ones(len(owners)))
     mean = total / count.clamp_min(1)[:, None, None]
@@ -177,8 +177,8 @@ class ContextualEncoder(nn.Module):
         """Run a tuned encoder."""
         layers = run(self.model, subwords, last=self.mix is None)
         # Mixed before pooled: both are sums, and there are fewer vectors to pool.
-        mixed = self._mix(layers).unsqueeze(2)
-        return self._project(pool(mixed, subwords.words, sentences, width).squeeze(2))
+        mixed = self._mix(layers).unsqueeze(1)
+        return self._project(pool(mixed, subwords, sentences, width).squeeze(2))
 
     def _project(self, vectors: Tensor) -> Tensor:
         return vectors if self.projection is None else self.projection(vectors)
@@ -195,12 +195,15 @@ class ContextualEncoder(nn.Module):
         return mixed
 
 
-def run(model: Any, subwords: Subwords, *, last: bool) -> tuple[Tensor, ...]:
-    """Run the encoder: (W, P, D) of every layer, or of the last one alone."""
-    output = model(
-        input_ids=subwords.ids, attention_mask=subwords.mask, output_hidden_states=not last
-    )
-    return (output.last_hidden_state,) if last else tuple(output.hidden_states)
+def run(model: Any, subwords: Subwords, *, last: bool) -> list[Tensor]:
+    """Run the encoder: (K, D) of every layer, or of the last one alone, K sub-words in all."""
+    ids, mask = subwords.ids, subwords.mask
+    if isinstance(model, Bert):
+        layers = model(ids, mask)
+    else:
+        output = model(input_ids=ids, attention_mask=mask, output_hidden_states=True)
+        layers = [layer[mask.bool()] for layer in output.hidden_states]
+    return layers[-1:] if last else layers
 
 
 class FrozenFeatures:
@@ -246,8 +249,8 @@ class FrozenFeatures:
         model = _loaded(self.name)[1] if self._model is None else self._model
         subwords = cut(self.name, sentences, width)
         with torch.inference_mode():
-            layers = torch.stack(run(model, subwords, last=self.last), dim=2)
-            vectors = pool(layers, subwords.words, len(sentences), width)
+            layers = torch.stack(run(model, subwords, last=self.last), dim=1)
+            vectors = pool(layers, subwords, len(sentences), width)
         halves = vectors.half().numpy()
         return [halves[i, : len(words)] for i, words in enumerate(sentences)]
 
