@@ -44,15 +44,39 @@ def test_a_copy_has_no_children() -> None:
     assert open_rows(HEADS, expands)[0, 4, :2].tolist() == [1, 0]
 
 
-def test_the_loss_knows_the_rows() -> None:
-    mask = torch.ones(1, 6, dtype=torch.bool)
-    right = torch.full((1, 6, KINDS, 6), -20.0)
+MASK = torch.ones(1, 6, dtype=torch.bool)
+ROWS = torch.tensor([[False, False, True, True, True]])
+
+
+def linked() -> torch.Tensor:
+    """Which pairs of words the rows above link: 3 of 36, and either way 6."""
+    pairs = torch.zeros(1, 6, KINDS, 6)
     for head, word in ((3, 1), (1, 2), (3, 5)):
-        right[0, head - 1, :, word - 1] = 20.0
-        right[0, word - 1, 1, head - 1] = 20.0  # the second kind has no direction
-    rows = torch.tensor([[False, False, True, True, True]])
-    assert float(link_loss(right, mask, TOKENS, HEADS, rows)) < 1e-3
-    assert float(link_loss(-right, mask, TOKENS, HEADS, rows)) > 100
+        pairs[0, head - 1, :, word - 1] = 1
+        pairs[0, word - 1, 1, head - 1] = 1  # the second kind has no direction
+    return pairs
+
+
+def test_the_loss_knows_the_rows() -> None:
+    right = 40 * linked() - 20
+    assert float(link_loss(right, MASK, TOKENS, HEADS, ROWS)) < 1e-3
+    assert float(link_loss(-right, MASK, TOKENS, HEADS, ROWS)) > 100
+
+
+def test_smoothing_is_least_sure_of_links() -> None:
+    usual = torch.tensor([3 / 36, 6 / 36]).view(KINDS, 1)
+    best = torch.logit(0.8 * linked() + 0.2 * usual).requires_grad_()
+    link_loss(best, MASK, TOKENS, HEADS, ROWS, smoothing=0.2).backward()
+    torch.testing.assert_close(best.grad, torch.zeros_like(best))
+    assert best.max() < 2 < -best.min()
+
+
+def test_noise_is_in_what_the_decoder_sees_not_in_what_is_learned(make_small: Any) -> None:
+    small = make_small("dm")
+    plain = small.model.teacher_force(small.batch())
+    noisy = small.model.teacher_force(small.batch(), link_noise=3.0)
+    torch.testing.assert_close(plain.links, noisy.links)
+    assert not torch.allclose(plain.sources, noisy.sources)
 
 
 def test_links_take_part_in_every_choice(make_small: Any) -> None:

@@ -262,6 +262,14 @@ def test_training_stops_after_its_minutes(ten: Ten, tmp_path: Path) -> None:
     assert (tmp_path / "model" / checkpoint.WEIGHTS).is_file()
 
 
+def test_training_stops_after_its_updates_and_the_rate_follows(ten: Ten, tmp_path: Path) -> None:
+    config = tiny(updates=7, epochs=50, batch_size=4, schedule="cosine", average=0.0)
+    run = Run(config, ten("dm"), tmp_path / "model")
+    assert [epoch.updates for epoch in run.epochs] == [3, 6, 7]  # ten sentences, four at a time
+    assert run.epochs[-1].learning_rate < 0.1 * run.epochs[0].learning_rate
+    assert not math.isnan(run.epochs[-1].dev_score)
+
+
 def test_a_loss_that_is_not_finite_stops(ten: Ten, tmp_path: Path) -> None:
     with pytest.raises(TrainingError, match=r"^the loss is nan in epoch \d, update \d: lower"):
         Run(tiny(learning_rate=1e30), ten("dm"), tmp_path / "model", dev=False)

@@ -132,6 +132,8 @@ class TrainConfig:
     epochs: int = 120
     patience: int = 20
     """Epochs without a better dev score before training stops."""
+    updates: int = 0
+    """Stop after so many updates, whatever the epochs; 0 is no limit."""
     minutes: float = 0
     """Stop after so many minutes of training; 0 is no limit."""
     learning_rate: float = 0.001
@@ -147,12 +149,16 @@ class TrainConfig:
     warmup: int = 0
     """Updates over which the learning rates rise linearly."""
     schedule: str = "constant"
-    """``constant``, or ``cosine``: fall to zero over the epochs, or over the minutes."""
+    """``constant``, or ``cosine``: fall to zero over the epochs, the updates or the minutes."""
     max_norm: float = 5.0
     coverage: float = 1.0
     """Weight of the coverage loss."""
     link_loss: float = 1.0
     """Weight of the loss of pairs of words, where ``model.link_size`` asks for them."""
+    link_smoothing: float = 0.0
+    """Label smoothing of pairs of words, towards how many of them are linked."""
+    link_noise: float = 0.0
+    """Standard deviation of noise in the links that the decoder sees in training."""
     frame_loss: float = 0.5
     """Weight of the loss of the words' frames, where ``model.frame_size`` asks for them."""
     smoothing: float = 0.1

@@ -289,7 +289,7 @@ class Trainer:
     # Fit -----------------------------------------------------------------------------------------
 
     def fit(self) -> State:
-        """Train until the epochs, the minutes or the patience end, or until Ctrl-C."""
+        """Train until epochs, updates, minutes or the patience end, or until Ctrl-C."""
         patient = self.group.size > 1
         with lost_processes(self.group), _interruptible(patient=patient) as received:
             while not self._finished():
@@ -302,7 +302,7 @@ class Trainer:
     def _finished(self) -> bool:
         state, settings = self.state, self.config.train
         waited = state.epoch - max(state.best_epoch, settings.evaluate_from - 1)
-        return state.epoch >= settings.epochs or self._out_of_time() or waited >= settings.patience
+        return state.epoch >= settings.epochs or self._at_end() or waited >= settings.patience
 
     def _epoch(self, received: list[int]) -> bool:
         """Train one epoch, from where it stands; return False if a signal interrupted it."""
@@ -338,7 +338,7 @@ class Trainer:
             )
             if interrupted:
                 return False
-            if self._out_of_time():
+            if self._at_end():
                 break
         return True
 
@@ -394,6 +394,8 @@ class Trainer:
                 edge_smoothing=settings.edge_smoothing,
                 coverage=settings.coverage,
                 links=settings.link_loss,
+                link_smoothing=settings.link_smoothing,
+                link_noise=settings.link_noise,
                 frames=settings.frame_loss,
                 force_copy=settings.force_copy,
             )
@@ -431,16 +433,21 @@ class Trainer:
         settings, state = self.config.train, self.state
         factor = min(1.0, (state.total + 1) / settings.warmup) if settings.warmup else 1.0
         if settings.schedule == "cosine":
-            done = state.total / (updates * settings.epochs)
+            every = updates * settings.epochs
+            done = state.total / min(every, settings.updates or every)
             if settings.minutes:
                 done = max(done, state.seconds / (60 * settings.minutes))
             factor *= 0.5 * (1 + math.cos(math.pi * min(done, 1.0)))
         for group in self.optimizer.param_groups:
             group["lr"] = group["base"] * factor
 
-    def _out_of_time(self) -> bool:
-        minutes = self.config.train.minutes
-        return bool(minutes) and self.state.seconds >= 60 * minutes
+    def _at_end(self) -> bool:
+        """Return whether the updates or the minutes are over, at whatever place of an epoch."""
+        settings, state = self.config.train, self.state
+        return bool(
+            (settings.updates and state.total >= settings.updates)
+            or (settings.minutes and state.seconds >= 60 * settings.minutes)
+        )
 
     # Averages, evaluation, files ------------------------------------------------------------
 
@@ -477,7 +484,7 @@ class Trainer:
         state, settings = self.state, self.config.train
         state.epoch += 1
         score = math.nan
-        last = state.epoch >= settings.epochs or self._out_of_time()
+        last = state.epoch >= settings.epochs or self._at_end()
         due = state.epoch >= settings.evaluate_from and state.epoch % settings.evaluate_every == 0
         if self.data.dev and (due or last):
             with self._averaged():
