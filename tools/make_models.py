@@ -17,7 +17,7 @@ from string import Formatter
 
 from benchmarks.measure import corpora
 
-from transducer.checkpoint import LAST
+from transducer import checkpoint
 
 TASKS = ("ucca", "dm", "amr")
 TOOLS = Path(__file__).parent
@@ -36,12 +36,19 @@ TWICE = "--train {C}/dm/wescience-train.sdp"
 
 LIKE = "--like {C}/amr/lpp-train.amr --like {C}/amr/bio-train.amr --like {C}/amr/qald9-train.amr"
 
-EIGHT = "--set model.contextual_depth=8 --set model.frame_size=0 --set train.edge_smoothing=0"
-"""DM's settings before it had ten layers, frames and smoothed edges."""
+SURE = "--set train.edge_smoothing=0 --set train.link_smoothing=0"
+EIGHT = f"{SURE} --set model.contextual_depth=8 --set model.frame_size=0"
+"""DM's settings before edges and links were smoothed, and before it had ten layers and frames."""
 
 TEN = (
-    f"train {DATA['dm']} --task dm --recipe large --set train.start_from={{dm-eight}}"
-    " --set train.edge_smoothing=0 --set train.schedule=constant --set train.epochs=1"
+    f"train {DATA['dm']} --task dm --recipe large {SURE} --set train.start_from={{dm-eight}}"
+    " --set train.schedule=constant --set train.epochs=1"
+)
+
+LAST = (
+    f"train {DATA['dm']} {TWICE} --task dm --recipe large --set train.start_from={{dm-links}}"
+    " --set train.learning_rate=0.0006 --set train.contextual_rate=0.00045"
+    " --set train.updates=1300"
 )
 
 STEPS = {
@@ -61,8 +68,14 @@ STEPS = {
     "dm-ten-2": f"{TEN} --set train.subword_dropout=0.1 --seed 3",
     "dm-ten": "average {dm-ten-1} {dm-ten-2}",
     "dm-smooth-1": f"train {DATA['dm']} {TWICE} --task dm --recipe large"
-    " --set train.start_from={dm-ten} --set train.updates=2716 --seed 5",
-    "dm": "average {dm-smooth-1} {dm-smooth-1}/last",
+    " --set train.start_from={dm-ten} --set train.link_smoothing=0 --set train.updates=2716"
+    " --seed 5",
+    "dm-smooth": "average {dm-smooth-1} {dm-smooth-1}/last",
+    "dm-links": f"train {DATA['dm']} {TWICE} --task dm --recipe large"
+    " --set train.start_from={dm-smooth} --set train.updates=1808 --seed 21",
+    "dm-1": f"{LAST} --seed 31",
+    "dm-2": f"{LAST} --seed 32",
+    "dm": "average {dm-1} {dm-2}",
     "ucca-tuned": f"train {DATA['ucca']} --task ucca --recipe tuned"
     " --set train.contextual_from={dm-first}",
     "ucca": f"train {DATA['ucca']} --task ucca --recipe large"
@@ -119,7 +132,7 @@ def make(output: Path, command: list[str]) -> None:
     done = output.with_name(f"{output.name}.done")
     if done.exists():
         return
-    if (output / LAST).exists():
+    if (output / checkpoint.LAST).exists():
         command = [sys.executable, "-m", "transducer", "train", "--resume", str(output)]
     print(shlex.join(command), file=sys.stderr)
     output.parent.mkdir(parents=True, exist_ok=True)

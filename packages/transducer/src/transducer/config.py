@@ -157,8 +157,6 @@ class TrainConfig:
     """Weight of the loss of pairs of words, where ``model.link_size`` asks for them."""
     link_smoothing: float = 0.0
     """Label smoothing of pairs of words, towards how many of them are linked."""
-    link_noise: float = 0.0
-    """Standard deviation of noise in the links that the decoder sees in training."""
     frame_loss: float = 0.5
     """Weight of the loss of the words' frames, where ``model.frame_size`` asks for them."""
     smoothing: float = 0.1

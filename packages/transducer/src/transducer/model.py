@@ -280,12 +280,11 @@ class TransducerModel(nn.Module):
         coverage: float = 0.0,
         links: float = 0.0,
         link_smoothing: float = 0.0,
-        link_noise: float = 0.0,
         frames: float = 0.0,
         force_copy: bool = False,
     ) -> Losses:
         """Return the joint loss of section 4.3 under teacher forcing."""
-        forced = self.teacher_force(batch, link_noise=link_noise)
+        forced = self.teacher_force(batch)
         node = _smoothed_node_loss(forced.nodes, batch, smoothing, force_copy)  # (B, T)
         attention = forced.attention.exp()
         covered = attention.cumsum(1) - attention  # cov_i, the attention before step i
@@ -335,16 +334,9 @@ class TransducerModel(nn.Module):
         edges = torch.where(_edge_rows(batch), source + relation, 0.0)
         return (torch.where(batch.target_mask, node, 0.0) + edges).sum(1)
 
-    def teacher_force(self, batch: Batch, *, link_noise: float = 0.0) -> Forced:
-        """Score all steps of the reference sequences at once.
-
-        Links are nearly always right about sentences that were learned; with noise of this standard
-        deviation the decoder does not come to rely on that.
-        """
+    def teacher_force(self, batch: Batch) -> Forced:
+        """Score all steps of the reference sequences at once."""
         encoded = self.encode(batch)
-        links = encoded.links
-        if link_noise:
-            encoded = encoded._replace(links=links + link_noise * torch.randn_like(links))
         v = self.node_embedding(batch)  # (B, T, node size), without the copied state
         copied = gather_states(encoded.states, batch.node_tokens)  # (B, T, 2H)
         v = self.node_embedding.join(v, copied)
@@ -386,7 +378,7 @@ class TransducerModel(nn.Module):
         rel_source = self.mlp_rel_source(states)
         rel_source = rel_source.gather(1, heads.expand(-1, -1, rel_source.shape[-1]))
         relations = self.score_relations(rel_source, self.mlp_rel_target(states))
-        return Forced(nodes, log_attention, sources, relations, links, encoded.frames)
+        return Forced(nodes, log_attention, sources, relations, encoded.links, encoded.frames)
 
     def score_relations(self, source: Tensor, target: Tensor) -> Tensor:
         """Return log P(r), equation 14, from the two MLPs' outputs."""

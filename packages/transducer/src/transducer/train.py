@@ -395,7 +395,6 @@ class Trainer:
                 coverage=settings.coverage,
                 links=settings.link_loss,
                 link_smoothing=settings.link_smoothing,
-                link_noise=settings.link_noise,
                 frames=settings.frame_loss,
                 force_copy=settings.force_copy,
             )
