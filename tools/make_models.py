@@ -48,7 +48,7 @@ TEN = (
 LAST = (
     f"train {DATA['dm']} {TWICE} --task dm --recipe large --set train.start_from={{dm-links}}"
     " --set train.learning_rate=0.0006 --set train.contextual_rate=0.00045"
-    " --set train.updates=1300"
+    " --set train.updates=750 --set train.warmup=100"
 )
 
 STEPS = {
