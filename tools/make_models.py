@@ -45,12 +45,6 @@ TEN = (
     " --set train.schedule=constant --set train.epochs=1"
 )
 
-LAST = (
-    f"train {DATA['dm']} {TWICE} --task dm --recipe large --set train.start_from={{dm-links}}"
-    " --set train.learning_rate=0.0006 --set train.contextual_rate=0.00045"
-    " --set train.updates=750 --set train.warmup=100"
-)
-
 STEPS = {
     "dm-first": f"train {DATA['dm']} {TWICE} --task dm --recipe tuned",
     "dm-second": f"train {DATA['dm']} {TWICE} --task dm --recipe tuned"
@@ -73,9 +67,7 @@ STEPS = {
     "dm-smooth": "average {dm-smooth-1} {dm-smooth-1}/last",
     "dm-links": f"train {DATA['dm']} {TWICE} --task dm --recipe large"
     " --set train.start_from={dm-smooth} --set train.updates=1808 --seed 21",
-    "dm-1": f"{LAST} --seed 31",
-    "dm-2": f"{LAST} --seed 32",
-    "dm": "average {dm-1} {dm-2}",
+    "dm": "average {dm-links} {dm-smooth}",
     "ucca-tuned": f"train {DATA['ucca']} --task ucca --recipe tuned"
     " --set train.contextual_from={dm-first}",
     "ucca": f"train {DATA['ucca']} --task ucca --recipe large"
