@@ -26,7 +26,7 @@ def call(*arguments: object) -> subprocess.CompletedProcess[str]:
 
 
 def commands(task: str, folder: Path) -> list[list[str]]:
-    places = ("--runs", folder / "runs", "--corpora", folder / "corpora")
+    places = ("--runs", folder / "runs", "--corpora", folder / "real treebanks")
     return [shlex.split(line) for line in call(task, "--commands", *places).stdout.splitlines()]
 
 

@@ -114,7 +114,8 @@ def order(name: str) -> list[str]:
 def command_of(name: str, runs: Path, folder: Path) -> list[str]:
     """Return the command of a step, which writes to the folder or file of its name in *runs*."""
     places: Mapping[str, object] = {"C": folder} | {step: runs / step for step in STEPS}
-    verb, *rest = shlex.split(STEPS[name].format_map(places))
+    # Split first: a folder's name may have spaces.
+    verb, *rest = (word.format_map(places) for word in shlex.split(STEPS[name]))
     tool = [str(TOOLS / "amrize.py")] if verb == "amrize" else ["-m", "transducer", verb]
     return [sys.executable, *tool, *rest, "-o", str(runs / name)]
 
