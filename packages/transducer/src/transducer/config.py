@@ -144,8 +144,8 @@ class TrainConfig:
     that ships for it."""
     start_from: str = ""
     """A model directory of the same task and sizes whose weights and vocabularies this one starts
-    from, to go on with other data. What it does not have begins anew: more layers of the same
-    contextual encoder, frames."""
+    from, to go on with other data. What it does not have begins anew: words and labels that only
+    the new data has, more layers of the same contextual encoder, frames."""
     warmup: int = 0
     """Updates over which the learning rates rise linearly."""
     schedule: str = "constant"

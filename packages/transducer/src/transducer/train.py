@@ -43,7 +43,7 @@ from transducer.parser import Transducer, make_batch, make_features, pick_device
 from transducer.shipped import find_model
 from transducer.tasks import Document, make_task, training_graphs
 from transducer.vectors import load_vectors
-from transducer.vocab import SPECIALS, UNK, Vocabularies
+from transducer.vocab import UNK, Vocabularies
 
 Weights = dict[str, Tensor]
 
@@ -185,12 +185,9 @@ class Trainer:
 
     def _build_vocabularies(self, graphs: Sequence[Graph]) -> Vocabularies:
         m, start = self.config.model, self.config.train.start_from
-        known = checkpoint.load_setup(Path(start))[1] if start else None
-        if known is not None and (len(known.frames) > len(SPECIALS) or not m.frame_size):
-            return known
         examples = list(self.task.examples(graphs))
         own = build_vocabularies(examples, words=m.word_vocabulary, nodes=m.node_vocabulary)
-        return own if known is None else replace(known, frames=own.frames)
+        return checkpoint.load_setup(Path(start))[1] | own if start else own
 
     def _data(self, graphs: Sequence[Graph], train: Sequence[str], dev: Sequence[str]) -> Data:
         items = [number(example, self.vocabularies) for example in self.task.examples(graphs)]
@@ -236,10 +233,10 @@ class Trainer:
         self.model.load_state_dict(rest | _layers(_split(saved.model.state_dict())[1], encoder))
 
     def _continue_model(self, folder: str) -> None:
-        """Start from all weights of another model, which has the same vocabularies.
+        """Start from all weights of another model, whose vocabularies this one's begin with.
 
         If it has another contextual encoder, all but that one's are taken. What only this one has,
-        such as more layers of the same encoder, is as it was made.
+        such as words, or more layers of the same encoder, is as it was made.
         """
         other = checkpoint.load(folder, torch.device("cpu"))
         rest, encoder = _split(other.model.state_dict())
@@ -247,7 +244,8 @@ class Trainer:
         if _encoder(other.config) == _encoder(self.config):
             own_encoder = _layers(encoder, own_encoder)
         try:
-            self.model.load_state_dict(own_rest | rest | own_encoder)
+            grown = {name: _grown(name, weight, own_rest) for name, weight in rest.items()}
+            self.model.load_state_dict(own_rest | grown | own_encoder)
         except RuntimeError as error:
             raise TrainingError(
                 f"train.start_from: the model in {folder} has other sizes or switches"
@@ -623,6 +621,31 @@ def _layers(known: Weights, own: Weights) -> Weights:
         both = min(len(known[MIX]), len(own[MIX]))
         result[MIX] = torch.cat([known[MIX][:both], own[MIX][both:]])
     return result
+
+
+_ITEMS = {
+    "encoder_embedding.tables": 0,
+    "encoder_embedding.chars.embedding": 0,
+    "node_embedding.words": 0,
+    "node_embedding.pos": 0,
+    "node_embedding.chars.embedding": 0,
+    "relation_embedding": 0,
+    "ffn_vocab": 0,
+    "bilinear.u": 1,
+    "bilinear.bias": 0,
+    "frames.scores": 0,
+    "frames.meaning": 1,
+}
+"""The weights of the items of vocabularies, by the beginning of their names: rows or columns."""
+
+
+def _grown(name: str, known: Tensor, own: Weights) -> Tensor:
+    """Return known weights and, for items that come after the known ones, those of a new model."""
+    axis = next((axis for start, axis in _ITEMS.items() if name.startswith(start)), None)
+    if axis is None or name not in own:
+        return known
+    new = own[name].narrow(axis, known.shape[axis], own[name].shape[axis] - known.shape[axis])
+    return torch.cat([known, new], dim=axis)
 
 
 def _precision(config: Config, device: str) -> str:

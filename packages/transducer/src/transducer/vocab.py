@@ -35,6 +35,10 @@ class Vocabulary:
         ranked = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
         return cls((*specials, *(item for item, _ in ranked[:size] if item not in specials)))
 
+    def __or__(self, other: Vocabulary) -> Vocabulary:
+        """Return this vocabulary and, after it, what only *other* has: known numbers stay."""
+        return Vocabulary((*self.items, *(item for item in other.items if item not in self)))
+
     def __getitem__(self, item: str) -> int:
         return self._numbers.get(item, UNK)
 
@@ -69,6 +73,12 @@ class Vocabularies:
     chars: Vocabulary
     frames: Vocabulary = field(default_factory=lambda: Vocabulary(SPECIALS))
     """What words can be (SDP 2015); none where the training data do not say it."""
+
+    def __or__(self, other: Vocabularies) -> Vocabularies:
+        """Return these vocabularies and, after them, what only *other* has."""
+        return Vocabularies(
+            **{f.name: getattr(self, f.name) | getattr(other, f.name) for f in fields(self)}
+        )
 
     def to_json(self) -> dict[str, list[str]]:
         """Return what :meth:`from_json` reads."""
