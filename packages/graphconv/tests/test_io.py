@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io as stdio
+import os
 import sys
 import tracemalloc
 from collections.abc import Iterator
@@ -396,3 +397,45 @@ def test_a_link_stays_a_link(tmp_path: Path, sdp: Path) -> None:
     io.write(io.read(sdp), link)
     assert link.is_symlink()
     assert (tmp_path / "target.sdp").read_bytes() == SDP.encode()
+
+
+def test_what_others_left_behind_stops_nothing_and_stays(tmp_path: Path, sdp: Path) -> None:
+    theirs = [tmp_path / name for name in ("x.sdp.part", f".x.sdp.{os.getpid()}.part")]
+    for file in theirs:
+        file.write_text("precious")
+    (tmp_path / ".x.sdp.lock").touch()  # a process that was killed leaves this
+    io.write(io.read(sdp), tmp_path / "x.sdp")
+    assert [file.read_text() for file in theirs] == ["precious"] * 2
+    left = {file.name for file in tmp_path.iterdir()}
+    assert left == {sdp.name, "x.sdp", *(file.name for file in theirs)}
+
+
+@pytest.mark.parametrize(("name", "format_name"), [("x.sdp", "sdp"), ("x", "ucca")])
+def test_a_second_writer_is_refused(
+    name: str, format_name: str, tmp_path: Path, sdp: Path, folder: Path
+) -> None:
+    source = folder if format_name == "ucca" else sdp
+    target = tmp_path / "out" / name
+    target.parent.mkdir()
+
+    def graphs_while_another_writes() -> Iterator[Graph]:
+        with pytest.raises(FormatError, match=f"{name}: another process is writing it"):
+            io.write(io.read(source), target, format=format_name)
+        yield from io.read(source)
+
+    io.write(graphs_while_another_writes(), target, format=format_name)
+    assert list(io.read(target)) == list(io.read(source))
+    assert [file.name for file in target.parent.iterdir()] == [name]
+
+
+def test_permissions_are_kept(tmp_path: Path, sdp: Path) -> None:
+    private = tmp_path / "private.sdp"
+    private.touch(0o600)
+    io.write(io.read(sdp), private)
+    assert private.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_name_may_be_as_long_as_the_system_takes(tmp_path: Path, sdp: Path) -> None:
+    long = tmp_path / ("ü" * 125 + ".sdp")
+    io.write(io.read(sdp), long)
+    assert long.read_bytes() == SDP.encode()

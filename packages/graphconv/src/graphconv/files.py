@@ -10,10 +10,12 @@ graphconv.errors.FormatError: no-such-file.sdp: No such file or directory
 from __future__ import annotations
 
 import codecs
+import errno
 import gzip
 import os
 import re
 import shutil
+import stat
 import sys
 import zlib
 from collections.abc import Iterable, Iterator
@@ -26,12 +28,16 @@ from typing import IO, Any, cast
 
 from graphconv.errors import FormatError
 
+if sys.platform != "win32":
+    import fcntl
+
 STDIO = "-"
 """The path that means standard input or standard output."""
 
 _CHUNK = 1 << 16
 _HEAD = 1 << 12
 _GZIP = b"\x1f\x8b"
+_LONGEST_NAME = 200  # a file system takes 255 bytes, and temporary names are longer than their own
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _XML_ENCODING = re.compile(rb"""\s*<\?xml[^>]*\sencoding\s*=\s*["']([\w.:-]+)["']""")
 
@@ -125,7 +131,10 @@ def encoding_of(start: bytes, filename: str) -> str:
 
 @contextmanager
 def output(path: str) -> Iterator[IO[bytes]]:
-    """Open a file for writing that appears under its name only if everything went well."""
+    """Open a file for writing that appears under its name only if everything went well.
+
+    A file that it replaces keeps its permissions.
+    """
     if path == STDIO:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
@@ -134,20 +143,30 @@ def output(path: str) -> Iterator[IO[bytes]]:
     with os_errors(path):
         if target.is_dir():
             raise FormatError("a folder, where a file is to be written", filename=path)
-        special = target.exists() and not target.is_file()  # such as /dev/null
-        hidden = target if special else _hidden(target)
-        try:
-            with hidden.open("wb" if special else "xb", buffering=_CHUNK) as raw:
-                if path.endswith(".gz"):
-                    with gzip.GzipFile("", "wb", 6, raw, mtime=0) as packed:
-                        yield cast("IO[bytes]", packed)
-                else:
-                    yield raw
-            if not special:
+        if target.exists() and not target.is_file():  # such as /dev/null
+            with target.open("wb", buffering=_CHUNK) as raw, _packing(raw, path) as file:
+                yield file
+            return
+        with lock(path):
+            hidden = temporary(target)
+            try:
+                with hidden.open("xb", buffering=_CHUNK) as raw:
+                    if target.exists():
+                        hidden.chmod(stat.S_IMODE(target.stat().st_mode))
+                    with _packing(raw, path) as file:
+                        yield file
                 hidden.replace(target)
-        finally:
-            if not special:
+            finally:
                 hidden.unlink(missing_ok=True)
+
+
+@contextmanager
+def _packing(raw: IO[bytes], path: str) -> Iterator[IO[bytes]]:
+    if not path.endswith(".gz"):
+        yield raw
+        return
+    with gzip.GzipFile("", "wb", 6, raw, mtime=0) as packed:
+        yield cast("IO[bytes]", packed)
 
 
 @contextmanager
@@ -157,17 +176,73 @@ def output_folder(path: str) -> Iterator[Path]:
     with os_errors(path):
         if target.exists() and not target.is_dir():
             raise FormatError("a file, where a folder is to be written", filename=path)
-        hidden = _hidden(target)
-        hidden.mkdir()
+        with lock(path):
+            hidden = temporary(target)
+            hidden.mkdir()
+            try:
+                yield hidden
+                if target.exists():
+                    for file in hidden.iterdir():
+                        file.replace(target / file.name)
+                else:
+                    hidden.rename(target)
+            finally:
+                shutil.rmtree(hidden, ignore_errors=True)
+
+
+@contextmanager
+def lock(path: str) -> Iterator[None]:
+    """Own an output as long as it is written; a second process is refused.
+
+    The lock is the system's own, on a hidden file beside the output, so that it ends with the
+    process, however that ends. Where a file system has no locks, there is none.
+    """
+    target = Path(os.path.realpath(path))
+    hidden = target.with_name(f".{_shortened(target.name)}.lock")
+    with os_errors(path):
+        handle = _lock_file(hidden, path)
+    try:
+        yield
+    finally:
+        hidden.unlink(missing_ok=True)
+        os.close(handle)
+
+
+def _lock_file(hidden: Path, path: str) -> int:
+    while True:
+        handle = os.open(hidden, os.O_RDONLY | os.O_CREAT, 0o666)
         try:
-            yield hidden
-            if target.exists():
-                for file in hidden.iterdir():
-                    file.replace(target / file.name)
-            else:
-                hidden.rename(target)
-        finally:
-            shutil.rmtree(hidden, ignore_errors=True)
+            if sys.platform != "win32":
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            # Whoever had it before may have removed the file after it was opened here.
+            if os.path.samestat(os.fstat(handle), hidden.stat()):
+                return handle
+        except BlockingIOError as error:
+            os.close(handle)
+            raise FormatError("another process is writing it", filename=path) from error
+        except FileNotFoundError:
+            pass
+        except OSError as error:
+            if error.errno in (errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS):
+                return handle
+            os.close(handle)
+            raise
+        os.close(handle)
+
+
+def temporary(target: Path) -> Path:
+    """Return a name beside *target* that nothing else has, hidden from listings."""
+    return target.with_name(f".{_shortened(target.name)}.{os.urandom(6).hex()}.part")
+
+
+def _shortened(name: str) -> str:
+    """Return a name, or the beginning of one that is too long to be made longer."""
+    data = os.fsencode(name)
+    if len(data) <= _LONGEST_NAME:
+        return name
+    from hashlib import sha256  # noqa: PLC0415 - few names are that long
+
+    return f"{name[: _LONGEST_NAME // 5]}.{sha256(data).hexdigest()[:16]}"
 
 
 @contextmanager
@@ -195,7 +270,3 @@ def shown(path: str) -> str:
 def _stdin() -> BufferedReader:
     raw = sys.stdin.buffer
     return raw if isinstance(raw, BufferedReader) else BufferedReader(cast("Any", raw))
-
-
-def _hidden(target: Path) -> Path:
-    return target.with_name(f".{target.name}.{os.getpid()}.part")
