@@ -1,6 +1,7 @@
 """PENMAN: what is read, what is written, what is refused."""
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -112,6 +113,39 @@ def test_a_file_comes_back() -> None:
 def test_tokens_prefer_tok() -> None:
     assert read("# ::snt Go!\n(g / go-02)").tokens == (Token("Go!"),)
     assert read("# ::snt Go!\n# ::tok Go !\n(g / go-02)").tokens == (Token("Go"), Token("!"))
+
+
+@pytest.mark.parametrize(
+    "forms",
+    [
+        ["std", "::vector", "::id", "\\::x", "::"],
+        ["::first", "\\\\::x", "std::x"],
+        ["New York", "sleeps"],
+        ["New\u00a0York ::x", "", '"'],
+        [""],
+    ],
+)
+def test_every_token_survives(forms: list[str]) -> None:
+    graph = replace(read("(s / sleep-01)"), tokens=tuple(map(Token, forms)))
+    back = read(amr.format(graph).rstrip("\n"))
+    assert [token.form for token in back.tokens] == forms
+    assert amr.format(back) == amr.format(graph)
+
+
+def test_a_sentence_may_look_like_metadata() -> None:
+    said = "Call std ::vector now ."
+    tokens = tuple(map(Token, said.split()))
+    graph = replace(read("(s / sleep-01)"), metadata=(("snt", said),), tokens=tokens)
+    assert amr.format(graph) == "# ::snt Call std \\::vector now .\n(s / sleep-01)\n\n"
+    assert read(amr.format(graph).rstrip("\n")).metadata == graph.metadata
+
+
+def test_a_field_of_others_called_tokens_is_kept() -> None:
+    for value in ("7", "none", '[1, "x"]', "[]"):
+        text = f"# ::snt Go !\n# ::tokens {value}\n(g / go-02)\n\n"
+        graph = read(text.rstrip("\n"))
+        assert [token.form for token in graph.tokens] == ["Go", "!"]
+        assert amr.format(graph) == text
 
 
 def test_graphs_without_id_are_anonymous() -> None:
@@ -242,7 +276,7 @@ def test_a_forward_role_that_looks_inverted_is_turned() -> None:
 
 
 def test_metadata_that_cannot_be_read_back_is_refused() -> None:
-    graph = Graph("1", "amr", nodes=(A,), tops=("a",), metadata=(("snt", "x ::id y"),))
+    graph = Graph("1", "amr", nodes=(A,), tops=("a",), metadata=(("snt", "x\n# ::id y"),))
     with pytest.raises(FormatError, match="metadata"):
         amr.format(graph)
 

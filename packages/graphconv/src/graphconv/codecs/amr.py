@@ -22,7 +22,9 @@ What is kept where:
   its definition has the attribute ``mention``.
 * Metadata are the ``::`` fields. The extra ``comments`` says how they stand in lines, where it is
   not one field a line: a number is a line of that many fields, anything else a line as it was.
-  Comments after the last graph of a file are the extra ``trailer``.
+  Comments after the last graph of a file are the extra ``trailer``. In a value a word that looks
+  like a field has a backslash before it (``\\::vector``). Tokens are ``::tok``, or ``::tokens`` as
+  JSON if one of them has a blank.
 * A graph without ``::id`` is called ``#1``, ``#2``, ... by its place in the file and has the extra
   ``anonymous``.
 """
@@ -32,7 +34,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import count
 from typing import Any
 
@@ -50,6 +52,8 @@ from graphconv.graph import Attributes, Edge, Graph, Node, Token, attribute
 
 _brackets = re.compile(rf"{STRING}|\#.*|[()]|:?[^{NO_SYMBOL}]+").finditer
 _split_fields = re.compile(r"::(?:(?<=\s::)|(?<=^\#::))([^\W\d]\S*)(?:\s|$)").split
+_escape = partial(re.compile(r"(?<!\S)(?=\\*::[^\W\d])").sub, r"\\")
+_unescape = partial(re.compile(r"(?<!\S)\\(?=\\*::[^\W\d])").sub, "")
 
 _INVERTED: Attributes = (("inverted", True),)
 _MENTION: Attributes = (("mention", True),)
@@ -233,15 +237,21 @@ def _read_fields(line: str) -> list[tuple[str, str]]:
 
     >>> _read_fields("# ::id 1.2 ::preferred ::snt C::D , etc .")
     [('id', '1.2'), ('preferred', ''), ('snt', 'C::D , etc .')]
+    >>> _read_fields(_write_fields([("snt", "std ::vector")]))
+    [('snt', 'std ::vector')]
     """
     if "::" not in line:
         return []
     parts = _split_fields(line.strip())
-    return [(parts[i], parts[i + 1].rstrip()) for i in range(1, len(parts), 2)]
+    values = [(parts[i], parts[i + 1].rstrip()) for i in range(1, len(parts), 2)]
+    if "\\::" not in line:
+        return values
+    return [(key, _unescape(value)) for key, value in values]
 
 
 def _write_fields(fields: Iterable[tuple[str, Any]]) -> str:
-    return "# " + " ".join([f"::{key} {value}" if value else f"::{key}" for key, value in fields])
+    texts = [f"::{key} {_escape(value)}" if value else f"::{key}" for key, value in fields]
+    return "# " + " ".join(texts)
 
 
 def _write_comments(graph: Graph) -> str:
@@ -287,8 +297,8 @@ def _described(graph: Graph) -> list[tuple[str, str]]:
             fields.insert(0, ("id", graph.id))
     tokens = _tokens(tuple(fields))
     if [token.form for token in tokens] != [token.form for token in graph.tokens]:
-        fields = [field for field in fields if field[0] != "tok"]
-        fields.append(("tok", " ".join([token.form for token in graph.tokens])))
+        fields = [field for field in fields if field[0] not in ("tok", "tokens")]
+        fields.append(_token_field([token.form for token in graph.tokens]))
     if tokens != graph.tokens:
         columns = {key: _column(key, graph.tokens) for key in _COLUMNS}
         fields = [field for field in fields if not columns.get(field[0])]
@@ -300,16 +310,34 @@ _COLUMNS = ("lemmas", "pos", "ner", "dep")
 """Fields with one value per token, ``_`` where there is none."""
 
 
+def _token_field(forms: list[str]) -> tuple[str, str]:
+    text = " ".join(forms)
+    return ("tok", text) if text.split() == forms else ("tokens", json.dumps(forms))
+
+
 def _tokens(metadata: Attributes) -> tuple[Token, ...]:
     text = attribute(metadata, "tok")
     if text is None:
         text = attribute(metadata, "snt", "")
-    tokens = [Token(form) for form in text.split()]
+    tokens = [Token(form) for form in _listed(metadata) or text.split()]
     for key in _COLUMNS:
         values = str(attribute(metadata, key, "")).split()
         if len(values) == len(tokens):
             tokens = [_said(*pair, key) for pair in zip(tokens, values, strict=True)]
     return tuple(tokens)
+
+
+def _listed(metadata: Attributes) -> list[str]:
+    """Return the tokens that are given as a list in JSON, if they are."""
+    text = attribute(metadata, "tokens")
+    if text is None:
+        return []
+    try:
+        forms = json.loads(text)
+    except ValueError:  # a field that others call by this name
+        return []
+    are_forms = isinstance(forms, list) and all(isinstance(form, str) for form in forms)
+    return forms if are_forms else []
 
 
 def _said(token: Token, value: str, key: str) -> Token:

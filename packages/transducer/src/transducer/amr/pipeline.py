@@ -96,7 +96,7 @@ def _tag_end(tokens: Sequence[Token], start: int) -> int:
 
 def tokenize_graph(graph: Graph) -> Graph:
     """Return the graph with tokens cut by rule, unless its file has tokens of its own."""
-    if attribute(graph.metadata, "tok") is not None:
+    if any(attribute(graph.metadata, name) is not None for name in ("tok", "tokens")):
         return graph
     return replace(graph, tokens=retokenize(graph.tokens))
 
