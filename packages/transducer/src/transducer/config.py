@@ -18,69 +18,80 @@ transducer.errors.ConfigError: --set model.decodersize=256: unknown key, ...
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Annotated, Any
 
 from transducer.errors import ConfigError
+from transducer.schema import Choice, Name, Range, SchemaError, check_limits, checked, unknown
 
 TASKS = ("amr", "dm", "pas", "psd", "ucca")
 """The frameworks a model can be trained for."""
+
+# What settings can be, wherever they come from: a recipe, --set or the config of a model directory.
+Size = Annotated[int, Range(1, 8192)]
+Feature = Annotated[int, Range(0, 8192)]
+Layers = Annotated[int, Range(1, 16)]
+Items = Annotated[int, Range(1, 1_000_000)]
+Count = Annotated[int, Range(1, 1_000_000)]
+Limit = Annotated[int, Range(0, 1_000_000_000)]
+Rate = Annotated[float, Range(0, 1e30)]
+Weight = Annotated[float, Range(0, 1000)]
+Share = Annotated[float, Range(0, 1, below=True)]
 
 
 @dataclass(frozen=True, slots=True)
 class ModelConfig:
     """Sizes and switches of the network; a feature of size 0 is off."""
 
-    contextual: str = ""
+    contextual: Name = ""
     """Contextual encoder: a folder, or a name such as sentence-transformers/all-MiniLM-L6-v2."""
-    contextual_layers: str = "last"
+    contextual_layers: Annotated[str, Choice(("last", "mix"))] = "last"
     """Which layers of it: ``last``, or ``mix`` for a learned scalar mix of all."""
     contextual_tuned: bool = False
     """Fine-tune the layers of the contextual encoder instead of caching its frozen features; its
     embeddings stay as they are."""
-    contextual_depth: int = 0
+    contextual_depth: Annotated[int, Range(0, 100)] = 0
     """How many layers of a tuned contextual encoder, from the first; 0 is all of them."""
-    contextual_rank: int = 0
+    contextual_rank: Annotated[int, Range(0, 1024)] = 0
     """Tune differences of this rank to its matrices (LoRA) instead of the matrices; 0 is off."""
-    contextual_size: int = 0
+    contextual_size: Feature = 0
     """Vectors of the contextual encoder are projected to this size; 0 leaves them as they are."""
-    word_size: int = 300
+    word_size: Size = 300
     """Word vectors, on both sides."""
-    word_vectors: str = ""
+    word_vectors: Name = ""
     """A GloVe-format text file that initializes them."""
-    pos_size: int = 100
+    pos_size: Feature = 100
     """Part-of-speech tags, on both sides."""
-    ner_size: int = 0
-    dep_size: int = 0
-    shape_size: int = 0
-    punct_size: int = 0
-    anonymous_size: int = 0
+    ner_size: Feature = 0
+    dep_size: Feature = 0
+    shape_size: Feature = 0
+    punct_size: Feature = 0
+    anonymous_size: Feature = 0
     """AMR: whether a token is a placeholder made by anonymization."""
-    char_size: int = 100
+    char_size: Feature = 100
     """Channels of the CharCNN, on both sides."""
-    char_embedding: int = 100
-    char_kernel: int = 3
-    index_size: int = 50
+    char_embedding: Size = 100
+    char_kernel: Annotated[int, Range(1, 32)] = 3
+    index_size: Size = 50
     """Node indices d_u and d_v."""
-    relation_size: int = 100
+    relation_size: Size = 100
     """Relation types r, as input of the next step."""
-    encoder_layers: int = 2
-    encoder_size: int = 512
+    encoder_layers: Layers = 2
+    encoder_size: Size = 512
     """Per direction."""
-    decoder_layers: int = 2
-    decoder_size: int = 1024
-    attention_size: int = 256
+    decoder_layers: Layers = 2
+    decoder_size: Size = 1024
+    attention_size: Size = 256
     """Hidden layer of the two MLP attentions."""
-    biaffine_size: int = 256
-    bilinear_size: int = 128
-    dropout: float = 0.33
-    word_vocabulary: int = 10000
-    node_vocabulary: int = 10000
+    biaffine_size: Size = 256
+    bilinear_size: Size = 128
+    dropout: Share = 0.33
+    word_vocabulary: Items = 10000
+    node_vocabulary: Items = 10000
     previous_edge: bool = True
     """Whether z sees r, u and d_u of the previous relation (the paper) or only the node."""
     anchored: bool = False
@@ -89,26 +100,25 @@ class ModelConfig:
     copy_attention: bool = False
     """Beyond the paper: source copy has an attention of its own, from z, which knows the previous
     edge; the paper copies with the attention of the context, from h, which does not."""
-    pointer_reach: int = 0
+    pointer_reach: Annotated[int, Range(0, 1000)] = 0
     """Beyond the paper: the copy attention also sees how far a word is from the last one that is a
     node, up to so many words either way, and which words are nodes already."""
-    link_size: int = 0
+    link_size: Feature = 0
     """Beyond the paper: a biaffine classifier of this size says which words are linked, and the
     decoder sees where links lead from the rows it has."""
     link_order: bool = True
     """Whether the rows below a row come in the order of the text, as they do but for AMR."""
-    frame_size: int = 0
+    frame_size: Feature = 0
     """Beyond the paper: a classifier of this size says each word's frame (the seventh column of SDP
     2015), which the decoder sees, and which the finished graph has."""
-    copy_ways: int = 1
+    copy_ways: Annotated[int, Range(1, 3)] = 1
     """AMR: 2 lets a token be copied as a concept (its lemma) or a constant (a name, a number), 3
     also as a constant together with what it was cut from (``B-Raf``)."""
     unit_labels: bool = True
     """UCCA: non-terminals carry their category as label."""
 
     def __post_init__(self) -> None:
-        _require(self.contextual_layers in ("last", "mix"), "contextual_layers is last or mix")
-        _require(0 <= self.dropout < 1, "dropout is at least 0 and below 1")
+        _check(self)
         _require(
             self.contextual_tuned or not (self.contextual_depth or self.contextual_rank),
             "contextual_depth and contextual_rank need contextual_tuned",
@@ -123,92 +133,90 @@ class ModelConfig:
 class TrainConfig:
     """How to train."""
 
-    batch_size: int = 64
+    batch_size: Count = 64
     """Sentences per update and process, at most."""
-    batch_tokens: int = 0
+    batch_tokens: Limit = 0
     """Tokens per update and process, at most; 0 is no limit."""
-    accumulate: int = 1
+    accumulate: Count = 1
     """Batches per update."""
-    epochs: int = 120
-    patience: int = 20
+    epochs: Count = 120
+    patience: Count = 20
     """Epochs without a better dev score before training stops."""
-    updates: int = 0
+    updates: Limit = 0
     """Stop after so many updates, whatever the epochs; 0 is no limit."""
-    minutes: float = 0
+    minutes: Annotated[float, Range(0, 1_000_000)] = 0
     """Stop after so many minutes of training; 0 is no limit."""
-    learning_rate: float = 0.001
-    contextual_rate: float = 0.00002
+    learning_rate: Rate = 0.001
+    contextual_rate: Rate = 0.00002
     """Learning rate of a tuned contextual encoder; 0 tunes it no further, and is faster."""
-    contextual_from: str = ""
+    contextual_from: Name = ""
     """A model directory whose tuned contextual encoder this one starts from, or a task: the model
     that ships for it."""
-    start_from: str = ""
+    start_from: Name = ""
     """A model directory of the same task and sizes whose weights and vocabularies this one starts
     from, to go on with other data. What it does not have begins anew: words and labels that only
     the new data has, more layers of the same contextual encoder, frames."""
-    warmup: int = 0
+    warmup: Limit = 0
     """Updates over which the learning rates rise linearly."""
-    schedule: str = "constant"
+    schedule: Annotated[str, Choice(("constant", "cosine"))] = "constant"
     """``constant``, or ``cosine``: fall to zero over the epochs, the updates or the minutes."""
-    max_norm: float = 5.0
-    coverage: float = 1.0
+    max_norm: Weight = 5.0
+    coverage: Weight = 1.0
     """Weight of the coverage loss."""
-    link_loss: float = 1.0
+    link_loss: Weight = 1.0
     """Weight of the loss of pairs of words, where ``model.link_size`` asks for them."""
-    link_smoothing: float = 0.0
+    link_smoothing: Share = 0.0
     """Label smoothing of pairs of words, towards how many of them are linked."""
-    frame_loss: float = 0.5
+    frame_loss: Weight = 0.5
     """Weight of the loss of the words' frames, where ``model.frame_size`` asks for them."""
-    smoothing: float = 0.1
+    smoothing: Share = 0.1
     """Label smoothing of the node distribution, over the possible slots."""
-    edge_smoothing: float = 0.0
+    edge_smoothing: Share = 0.0
     """The same for sources and relation types."""
     force_copy: bool = False
     """Copy where copying gives the label, instead of summing over copying and generating."""
-    word_dropout: float = 0.0
+    word_dropout: Weight = 0.0
     """A word of count c is hidden with probability word_dropout / (word_dropout + c)."""
-    feature_dropout: float = 0.0
+    feature_dropout: Annotated[float, Range(0, 1)] = 0.0
     """Probability of hiding the tags of a sentence, so that text without tags is parsed, too."""
-    subword_dropout: float = 0.0
+    subword_dropout: Annotated[float, Range(0, 1)] = 0.0
     """Probability of masking a sub-word of a tuned contextual encoder, so that it learns to look
     around."""
-    average: float = 0.0
+    average: Annotated[float, Range(0, 1)] = 0.0
     """Decay of a moving average of the weights that is evaluated and saved; 0 is off."""
-    evaluate_from: int = 1
+    evaluate_from: Count = 1
     """First epoch after which the dev section is parsed."""
-    evaluate_every: int = 1
-    annotator: str = "none"
+    evaluate_every: Count = 1
+    annotator: Name = "none"
     """Annotator for what the files do not say: none, auto, or a spaCy model."""
-    precision: str = "auto"
+    precision: Annotated[str, Choice(("auto", "fp32", "bf16", "fp16"))] = "auto"
     """On a GPU: auto (bf16 where it is fast), fp32, bf16 or fp16. On a CPU: bf16, or else fp32."""
 
     def __post_init__(self) -> None:
-        _require(self.schedule in ("constant", "cosine"), "schedule is constant or cosine")
-        _require(self.batch_size > 0 and self.accumulate > 0, "batches have at least one sentence")
-        _require(0 <= self.smoothing < 1, "smoothing is at least 0 and below 1")
+        _check(self)
 
 
 @dataclass(frozen=True, slots=True)
 class DecodeConfig:
     """How to decode."""
 
-    beam: int = 1
+    beam: Annotated[int, Range(1, 1000)] = 1
     """1 is greedy search."""
-    batch_tokens: int = 4000
+    batch_tokens: Annotated[int, Range(1, 1_000_000)] = 4000
     """Padded tokens per batch (times the beam)."""
     unique_core_roles: bool = False
     """Forbid a second ARG0..ARGn of the same name below one node."""
     limit_copies: bool = False
     """AMR: copy a constant at most as often as words offer it, a concept once more."""
-    length_penalty: float = 0.0
+    length_penalty: Annotated[float, Range(0, 10)] = 0.0
     """Finished hypotheses of a beam are compared by log-probability / rows ** length_penalty."""
-    nbest: int = 1
+    nbest: Annotated[int, Range(1, 1000)] = 1
     int8: bool = False
     """Compute with 8-bit weights where that is faster, on a CPU: nearly as precise."""
 
     def __post_init__(self) -> None:
-        _require(self.beam >= 1 and self.batch_tokens >= 1, "beam and batch_tokens are positive")
-        _require(1 <= self.nbest <= max(self.beam, 1), "nbest is at most the beam")
+        _check(self)
+        _require(self.nbest <= self.beam, "nbest is at most the beam")
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,9 +227,9 @@ class AmrConfig:
     senses: bool = True
     wiki: bool = True
     polarity: bool = False
-    spotlight: str = ""
+    spotlight: Name = ""
     """Address of a DBpedia Spotlight endpoint; empty: none is asked."""
-    frames: str = ""
+    frames: Name = ""
     """A PropBank frame list, one frame a line."""
 
 
@@ -229,7 +237,7 @@ class AmrConfig:
 class Config:
     """A recipe."""
 
-    task: str
+    task: Annotated[str, Choice(TASKS)]
     model: ModelConfig = field(default_factory=ModelConfig)
     train: TrainConfig = field(default_factory=TrainConfig)
     decode: DecodeConfig = field(default_factory=DecodeConfig)
@@ -237,7 +245,7 @@ class Config:
     notes: str = ""
 
     def __post_init__(self) -> None:
-        _require(self.task in TASKS, f"task is one of {', '.join(TASKS)}")
+        _check(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain dicts, as TOML and JSON hold them."""
@@ -267,8 +275,12 @@ def load_config(path: str | Path, *, task: str | None = None) -> Config:
 
 
 def from_dict(values: Mapping[str, Any], *, name: str = "config") -> Config:
-    """Build a Config from plain dicts; unknown keys are errors."""
-    return _build(Config, values, name)
+    """Build a Config from plain dicts; unknown keys and values out of range are errors."""
+    try:
+        config: Config = checked(Config, values)
+    except SchemaError as error:
+        raise ConfigError(f"{name}: {error}") from error
+    return config
 
 
 def override(config: Config, settings: Sequence[str]) -> Config:
@@ -283,7 +295,7 @@ def override(config: Config, settings: Sequence[str]) -> Config:
                 raise ConfigError(f"--set {setting}: there is no section {section!r}")
             target = target[section]
         if key not in target or isinstance(target[key], dict):
-            raise ConfigError(f"--set {setting}: {_unknown(key, target)}")
+            raise ConfigError(f"--set {setting}: {unknown(key, target)}")
         target[key] = _value(text.strip(), target[key])
     return from_dict(values, name="--set")
 
@@ -338,29 +350,6 @@ def _is_task_section(values: Mapping[str, Any], task: str) -> bool:
     return isinstance(entry, dict) and bool(entry) and set(entry) <= sections
 
 
-def _build(kind: Any, values: Mapping[str, Any], name: str) -> Any:
-    hints = get_type_hints(kind)
-    arguments: dict[str, Any] = {}
-    for key, value in values.items():
-        if key not in hints:
-            raise ConfigError(f"{name}: {_unknown(key, hints)}")
-        hint = hints[key]
-        if dataclasses.is_dataclass(hint):
-            if not isinstance(value, Mapping):
-                raise ConfigError(f"{name}: {key} is a section")
-            arguments[key] = _build(hint, value, f"{name}, section {key}")
-        else:
-            whole = hint is float and isinstance(value, int) and not isinstance(value, bool)
-            fits = whole or (isinstance(value, hint) and isinstance(value, bool) == (hint is bool))
-            if not fits:
-                raise ConfigError(f"{name}: {key} = {value!r} is not of type {hint.__name__}")
-            arguments[key] = float(value) if whole else value
-    try:
-        return kind(**arguments)
-    except ConfigError as error:
-        raise ConfigError(f"{name}: {error}") from error
-
-
 def _value(text: str, example: Any) -> Any:
     if isinstance(example, str):
         return text.strip("\"'")
@@ -370,9 +359,11 @@ def _value(text: str, example: Any) -> Any:
         return text
 
 
-def _unknown(key: str, known: Any) -> str:
-    close = difflib.get_close_matches(key, list(known), n=1)
-    return "unknown key" + (f", did you mean {close[0]!r}?" if close else f" {key!r}")
+def _check(section: Any) -> None:
+    try:
+        check_limits(section)
+    except SchemaError as error:
+        raise ConfigError(str(error)) from error
 
 
 def _require(condition: bool, message: str) -> None:
