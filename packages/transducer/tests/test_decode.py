@@ -7,7 +7,7 @@ import os
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
-from itertools import count
+from itertools import count, product
 from typing import Any
 
 import pytest
@@ -31,9 +31,13 @@ INVALID: dict[str, set[str]] = {
     "dm": set(),  # real ones have no top, no node or several parts; to_arborescence sees the rest
     "ucca": {
         "empty", "no root", "disconnected", "token in no unit", "token in two units",
-        "unit without content", "two primary parents",
+        "unit without content", "two primary parents", "cyclic",
     },
 }  # fmt: skip
+
+
+PAPER = {"anchored": False, "copy_attention": False, "pointer_reach": 0, "link_size": 0}
+"""The switches beyond the paper, off."""
 
 
 def decoded(small: Any, examples: list[Example], **options: Any) -> Any:
@@ -42,18 +46,55 @@ def decoded(small: Any, examples: list[Example], **options: Any) -> Any:
     return decode(small.model, batch, items, small.rules, **options)
 
 
-@pytest.mark.parametrize(("beam", "penalty"), [(1, 0.0), (4, 0.0), (4, 1.0)])
-def test_decoding_scores_are_teacher_forced_scores(small: Any, beam: int, penalty: float) -> None:
-    found = decoded(small, small.examples, beam=beam, length_penalty=penalty)
+def assert_scores_are_those_of_the_rows(small: Any, examples: list[Example], found: Any) -> None:
     again = [
-        replace(e, rows=hypotheses[0].rows)
-        for e, hypotheses in zip(small.examples, found, strict=True)
+        replace(e, rows=hypotheses[0].rows) for e, hypotheses in zip(examples, found, strict=True)
     ]
     items = [number(example, small.vocabularies) for example in again]
     with torch.no_grad():
         likelihood = small.model.log_likelihood(collate(items, small.vocabularies))
     for expected, hypotheses in zip(likelihood.tolist(), found, strict=True):
         assert hypotheses[0].score == pytest.approx(expected, rel=1e-4, abs=1e-3)
+
+
+@pytest.mark.parametrize(("beam", "penalty"), [(1, 0.0), (4, 0.0), (4, 1.0)])
+def test_decoding_scores_are_teacher_forced_scores(small: Any, beam: int, penalty: float) -> None:
+    found = decoded(small, small.examples, beam=beam, length_penalty=penalty)
+    assert_scores_are_those_of_the_rows(small, small.examples, found)
+
+
+@pytest.mark.parametrize("beam", [1, 3])
+def test_at_the_row_limit_the_score_is_that_of_the_rows(
+    make_small: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, beam: int
+) -> None:
+    """Nothing is begun there that would have to be rewritten, such as a word's remote row."""
+    monkeypatch.setattr("transducer.decode.ROWS_PER_TOKEN", 1)
+    monkeypatch.setattr("transducer.decode.EXTRA_ROWS", 4)
+    small = make_small("ucca", size=10, **PAPER)
+    at_limit = 0
+    for seed in range(16):
+        small.shake(seed, scale=0.6)
+        found = decoded(small, small.examples, beam=beam)
+        assert_scores_are_those_of_the_rows(small, small.examples, found)
+        lengths = zip((len(e.tokens) + 4 for e in small.examples), found, strict=True)
+        at_limit += sum(len(h[0].rows) >= limit - 2 for limit, h in lengths)
+    assert at_limit
+
+
+@pytest.mark.parametrize("beam", [1, 5])
+def test_no_unit_is_below_itself(make_small: Callable[..., Any], beam: int) -> None:
+    small = make_small("ucca", size=10, **PAPER)
+    copies = 0
+    for seed in range(20):
+        small.shake(seed, scale=0.6)
+        with torch.no_grad():
+            small.model.ffn_switch.bias[2] += 3  # copy nodes
+        for example, [found] in zip(
+            small.examples, decoded(small, small.examples, beam=beam), strict=True
+        ):
+            copies += sum(row.index != i for i, row in enumerate(found.rows, start=1))
+            assert "cyclic" not in faults(_graph(small, example, found.rows))
+    assert copies > 100
 
 
 @pytest.mark.parametrize("beam", [1, 3])
@@ -160,15 +201,15 @@ def _fits(rows: tuple[Row, ...], head: int, child: tuple[int, int], name: str) -
 
 def test_random_models_give_valid_graphs(make_small: Callable[..., Any]) -> None:
     per_task = RANDOM_MODELS // 3 + 1
-    for name in ("amr", "dm", "ucca"):
-        small = make_small(name, size=8)
-        for seed in range(per_task):
+    for name, switches in product(("amr", "dm", "ucca"), ({}, PAPER)):
+        small = make_small(name, size=8, **switches)
+        for seed in range(bool(switches), per_task, 2):
             small.shake(seed, scale=(0.3, 1.0, 3.0)[seed % 3])
             example = small.examples[seed % len(small.examples)]
             [hypotheses] = decoded(
                 small,
                 [example],
-                beam=1 + 2 * (seed % 2),
+                beam=1 + seed // 2 % 2 * 2,
                 unique_core_roles=seed % 5 == 0,
                 limit_copies=seed % 7 < 3,
                 length_penalty=0.5 * (seed % 3),

@@ -104,7 +104,7 @@ class Hypotheses:
     primary: Tensor  # (N, T) per node: the row that has its children, or 0
     settled: Tensor  # (N, T) per node: whether it has a row that is not remote
     ancestors: Tensor  # (N, T, T) row j is on the path from the root to row i
-    linked: Tensor  # (N, T, T) there is an edge from node i to node j
+    linked: Tensor  # (N, T, T) there is an edge from node i to node j, in UCCA a path
     core: Tensor  # (N, T, n_core) core roles of each node
     row_score: Tensor  # (N, T)
     row_attention: Tensor  # (N, T, S)
@@ -141,6 +141,16 @@ class Hypotheses:
                 setattr(self, name, getattr(self, name).index_select(0, sentences))
             moved = {name: getattr(self.encoded, name)[sentences] for name in _OF_SENTENCE}
             self.encoded = self.encoded._replace(**moved)
+
+    def link(self, source: Tensor, target: Tensor, is_edge: Tensor, *, paths: bool) -> None:
+        """Note edges between nodes, or all *paths* that they make; a node has one to itself."""
+        everyone = torch.arange(len(target), device=target.device)
+        if not paths:
+            self.linked[everyone, source, target] |= is_edge
+            return
+        self.linked[everyone, target, target] = True
+        to_source = self.linked[everyone, :, source].unsqueeze(2)
+        self.linked |= to_source & self.linked[everyone, target].unsqueeze(1)
 
     def grow(self) -> None:
         """Make room for twice as many rows."""
@@ -268,15 +278,21 @@ class Constraints:
 
     def _ucca_possible(self, hyp: Hypotheses, label: Tensor, copy: Tensor) -> tuple[Tensor, Tensor]:
         """UCCA: all words come before the end, a unit gets a word, a remote node its own place."""
-        waiting = self._waiting(hyp)
-        unused, n_waiting = (~hyp.used).sum(1), waiting.sum(1)
-        # The last rows are kept for the words and nodes that must still come.
+        waiting, is_open, tight = self._waiting(hyp), self._open(hyp), self._tight(hyp)
+        none_unused, none_waiting = hyp.used.all(1), ~waiting.any(1)
+        unit = ~tight.unsqueeze(1) & (~none_unused.unsqueeze(1) | self.rules.label_leaf)
+        # A unit that no word is left for still needs a child.
+        unit |= (tight & is_open & none_unused).unsqueeze(1) & self.rules.label_leaf
+        unit[:, EOS] = none_unused & none_waiting & ~is_open
+        return label & unit, copy & (~tight.unsqueeze(1) | waiting[:, 1 : hyp.length + 1])
+
+    def _tight(self, hyp: Hypotheses) -> Tensor:
+        """UCCA: return where the last rows are kept for the words and nodes that must still come.
+
+        A node takes two: its own place, and a child. No row there makes another one necessary.
+        """
         left = hyp.each(hyp.limit) - hyp.length
-        tight = (left <= unused + 2 * n_waiting + 2).unsqueeze(1)
-        unit = ~tight & ((unused > 0).unsqueeze(1) | self.rules.label_leaf)
-        unit = unit.expand(-1, self.labels).clone()
-        unit[:, EOS] = (unused == 0) & (n_waiting == 0) & ~self._open(hyp)
-        return label & unit, copy & (~tight | waiting[:, 1 : hyp.length + 1])
+        return left <= (~hyp.used).sum(1) + 2 * self._waiting(hyp).sum(1) + 2
 
     def _words(self, hyp: Hypotheses) -> Tensor:
         """Return which offers can be copied: words once, AMR's lemmas always."""
@@ -301,6 +317,7 @@ class Constraints:
         is_word = outcome >= self.labels
         if self.rules.task == "ucca":
             allowed = first & ~(is_word & (kind == RowKind.LEAF))
+            allowed &= ~self._above_all_heads(hyp)
             return (
                 allowed if self.has[RelationKind.REMOTE] else allowed & ~hyp.settled[:, 1 : n + 1]
             )
@@ -325,6 +342,15 @@ class Constraints:
         exists = (rows >= 1) & (rows <= hyp.length) & (hyp.index == rows)
         return exists & ~hyp.settled
 
+    def _above_all_heads(self, hyp: Hypotheses) -> Tensor:
+        """UCCA: return the nodes that no row can be the head of, as they are above all: (N, rows).
+
+        The root is a head and below no other node, unless the last row is the only head there is.
+        """
+        n, everyone = hyp.length, torch.arange(len(hyp.index), device=hyp.index.device)
+        head = torch.where(self._open(hyp), hyp.index[:, n], hyp.index[:, min(n, 1)])
+        return hyp.linked[everyone, 1 : n + 1, head]
+
     def heads(self, hyp: Hypotheses, parent: Tensor, new_word: Tensor | None) -> Tensor:
         """Return the rows that can be the head of a next row: (choices, rows 1..n)."""
         n = hyp.length
@@ -341,12 +367,17 @@ class Constraints:
             heads = torch.where(self._open(hyp)[parent].unsqueeze(1), numbers == n, heads)
         return heads
 
-    def full(self, hyp: Hypotheses, choice: Choice) -> Tensor:
-        """Bilexical: return which heads have all edges with a copied node: (choices, rows)."""
+    def barred(self, hyp: Hypotheses, choice: Choice) -> Tensor:
+        """Return which heads a copied node cannot have: (choices, rows).
+
+        Bilexical: those with which it has all edges already. UCCA: those that it is above, since
+        units have no cycles.
+        """
         parent, node = choice.parent.unsqueeze(1), choice.node.unsqueeze(1)
         heads = hyp.index[choice.parent, 1 : hyp.length + 1]
         there, back = hyp.linked[parent, heads, node], hyp.linked[parent, node, heads]
-        return self._full(hyp, choice.parent, there, back) & choice.is_copy.unsqueeze(1)
+        barred = back if self.rules.task == "ucca" else self._full(hyp, choice.parent, there, back)
+        return barred & choice.is_copy.unsqueeze(1)
 
     def _full(self, hyp: Hypotheses, parent: Tensor, there: Tensor, back: Tensor) -> Tensor:
         """Two words have at most one edge each way; the virtual root has each top once."""
@@ -368,12 +399,8 @@ class Constraints:
             phrase = hyp.kind[parent, head] == RowKind.WORD
             fresh_word = choice.position > 0
             by_kind[:, RelationKind.PLAIN] = ~settled & ~phrase
-            by_kind[:, RelationKind.REMOTE] = ~phrase
-            by_kind[:, RelationKind.SECONDARY] = (
-                settled
-                & ~hyp.ancestors[parent, head, :].gather(1, choice.node.unsqueeze(1)).squeeze(1)
-                & ~phrase
-            )
+            by_kind[:, RelationKind.REMOTE] = ~phrase & ~self._tight(hyp)[parent]
+            by_kind[:, RelationKind.SECONDARY] = settled & ~phrase
             by_kind[:, RelationKind.PHRASE] = phrase
             by_kind[:, RelationKind.TERMINAL] = fresh_word & ~phrase
             by_kind[:, RelationKind.NULL] = at_first & ~choice.is_copy & ~choice.is_word

@@ -354,8 +354,8 @@ class _Search:
             scores = scores + hints[:, 0, 1:]
         heads = self.constraints.heads(hyp, parent, choice.position > 0)
         log_p = scores.masked_fill(~heads, -1e9).log_softmax(-1).masked_fill(~heads, NEVER)
-        if self.constraints.bilexical:
-            log_p = log_p.masked_fill(self.constraints.full(hyp, choice), NEVER)
+        if self.rules.task != "amr":
+            log_p = log_p.masked_fill(self.constraints.barred(hyp, choice), NEVER)
         return log_p
 
     def relations(self, hyp: Hypotheses, choice: Choice, head: Tensor) -> Tensor:
@@ -423,7 +423,7 @@ class _Search:
         reverse = kind_of_relation == RelationKind.REVERSED
         source = torch.where(reverse, choice.node, node)
         target = torch.where(reverse, node, choice.node)
-        hyp.linked[numbers, source, target] |= has_head
+        hyp.link(source, target, has_head, paths=rules.task == "ucca")
         if rules.n_core:
             core = rules.core[relation]
             hyp.core[numbers, source, core.clamp(min=0)] |= core >= 0

@@ -4,7 +4,7 @@ Nodes are numbers. An *arc* is (node at the other end, relation in this directio
 edge); relations that stand for no edge have the number -1.
 
 :func:`span` is the paper's loop: a depth-first search, then again and again the first node in
-breadth-first order with an unused incoming edge, which is reversed to search on from its source. It
+order of levels with an unused incoming edge, which is reversed to search on from its source. It
 turns ``out`` into the children of each node, in sibling order. An edge between two visited nodes
 needs no more than its place there: it ends in a copy.
 """
@@ -61,7 +61,9 @@ def span(root: int, arcs: Arcs, unvisited: int) -> int:
     if not unvisited:
         return 0
     incoming = arcs.incoming()
-    # Nodes found while a level is processed are all deeper, so that this is breadth-first order.
+    # Level by level, and inside a level in the order of discovery: nodes found while a level is
+    # processed are all deeper. A search that begins anew after each reversal, as the paper puts it,
+    # has another order inside a level in a few graphs (docs/conversions.md, tools/bfs_order.py).
     for depth, level in enumerate(levels, start=1):
         if not unvisited:
             break
