@@ -103,7 +103,10 @@ def test_sections_of_other_tasks_do_not_apply() -> None:
         ("task = 'dm'\n[model]\ndropout = 1.0", r"dropout is at least 0 and below 1, not 1\.0"),
         ("task = 'dm'\n[model]\nword_vectors = \"a\\u001b\"", "is text without control characters"),
         ("task = 'dm'\n[train]\nlearning_rate = nan", r"train\.learning_rate is a finite number"),
-        ("task = 'dm'\n[train]\nlearning_rate = -1", r"train\.learning_rate is 0 to 1e\+30, not -1"),
+        (
+            "task = 'dm'\n[train]\nlearning_rate = -1",
+            r"train\.learning_rate is 0 to 1e\+30, not -1",
+        ),
         ("task = 'dm'\n[train]\nepochs = 0", r"train\.epochs is 1 to 1,000,000, not 0"),
         ("task = 'dm'\n[decode]\nbeam = 1000000", r"decode\.beam is 1 to 1,000, not 1000000"),
         ("task = 'dm'\n[decode]\nnbest = 3", "nbest is at most the beam"),

@@ -63,6 +63,24 @@ def test_decoding_scores_are_teacher_forced_scores(small: Any, beam: int, penalt
     assert_scores_are_those_of_the_rows(small, small.examples, found)
 
 
+@pytest.mark.parametrize("task", ["amr", "dm", "ucca"])
+def test_sources_can_be_all_preceding_rows(make_small: Callable[..., Any], task: str) -> None:
+    """P(u) is a distribution over all of them; what decoding takes is still a pre-order."""
+    small = make_small(task, source_candidates="preceding", **PAPER)
+    with torch.no_grad():
+        sources = small.model.teacher_force(small.batch()).sources.exp()
+    for item, p in zip(small.items, sources, strict=True):
+        for row in range(2, item.steps):
+            assert (p[row, 1:row] > 0).all()
+            assert float(p[row].sum()) == pytest.approx(1, abs=1e-4)
+            assert float(p[row, 1:row].sum()) == pytest.approx(1, abs=1e-4)
+    for beam in (1, 3):
+        found = decoded(small, small.examples, beam=beam)
+        assert_scores_are_those_of_the_rows(small, small.examples, found)
+        for example, [hypothesis] in zip(small.examples, found, strict=True):
+            Arborescence(example.id, task, example.tokens, hypothesis.rows).validate()
+
+
 @pytest.mark.parametrize("beam", [1, 3])
 def test_at_the_row_limit_the_score_is_that_of_the_rows(
     make_small: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, beam: int

@@ -16,6 +16,7 @@ from safetensors.torch import load_file
 
 from transducer import checkpoint
 from transducer.cli import main
+from transducer.config import recipes
 
 SIZES = {
     "word_size": 8, "pos_size": 4, "char_size": 4, "char_embedding": 4, "index_size": 4,
@@ -27,6 +28,7 @@ SIZES = {
 LOSE_ONE = """
 import os, signal, sys
 from transducer.cli import main
+from transducer.config import recipes
 from transducer.train import Trainer
 
 update = Trainer._update
@@ -142,3 +144,21 @@ def test_a_lost_process_ends_the_run_and_it_resumes(
     assert "epoch 1:" not in output
     assert "epoch 3:" in output
     assert len(losses(folder)) == 3
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("recipe", recipes())
+def test_every_recipe_trains_in_two_processes(
+    recipe: str, ten: Callable[[str], Path], tiny_mpnet: Path, tmp_path: Path
+) -> None:
+    """Weights that get no gradient would stop the second update."""
+    task = "amr" if "amr" in recipe or "silver" in recipe else "ucca" if "ucca" in recipe else "dm"
+    sizes = {**SIZES, "contextual": tiny_mpnet, "contextual_depth": 0}
+    settings = {f"model.{name}": value for name, value in sizes.items()}
+    settings |= {"train.batch_size": 2, "train.epochs": 1, "train.updates": 3}
+    settings |= {"train.contextual_from": "", "train.start_from": "", "train.warmup": 0}
+    given = [x for name, value in settings.items() for x in ("--set", f"{name}={value}")]
+    files = ("--train", ten(task), "-o", tmp_path / "model", "--device", "cpu")
+    done = launch("-m", "transducer", "train", "--recipe", recipe, "--task", task, *files, *given)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "model" / checkpoint.WEIGHTS).is_file()

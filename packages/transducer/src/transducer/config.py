@@ -114,6 +114,9 @@ class ModelConfig:
     copy_ways: Annotated[int, Range(1, 3)] = 1
     """AMR: 2 lets a token be copied as a concept (its lemma) or a constant (a name, a number), 3
     also as a constant together with what it was cut from (``B-Raf``)."""
+    source_candidates: Annotated[str, Choice(("preceding", "open-path"))] = "open-path"
+    """Over which rows P(u) is a distribution: all preceding ones, as in the paper, or those from
+    which a pre-order can go on."""
     unit_labels: bool = True
     """UCCA: non-terminals carry their category as label."""
 
@@ -190,7 +193,8 @@ class TrainConfig:
     annotator: Name = "none"
     """Annotator for what the files do not say: none, auto, or a spaCy model."""
     precision: Annotated[str, Choice(("auto", "fp32", "bf16", "fp16"))] = "auto"
-    """On a GPU: auto (bf16 where it is fast), fp32, bf16 or fp16. On a CPU: bf16, or else fp32."""
+    """On a GPU: auto (bf16 or fp16 if it is fast), fp32, bf16 or fp16. On a CPU: bf16, or else
+    fp32."""
 
     def __post_init__(self) -> None:
         _check(self)

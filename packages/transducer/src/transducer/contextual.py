@@ -158,6 +158,9 @@ class ContextualEncoder(nn.Module):
             self.model = _copy(_loaded(config.contextual)[1], shared=config.contextual_rank > 0)
             self.model.train().requires_grad_(not config.contextual_rank)
             self.model.embeddings.requires_grad_(False)
+            if getattr(self.model, "pooler", None) is not None:
+                # Nobody reads it: processes would wait for its gradients.
+                self.model.pooler.requires_grad_(False)
             if config.contextual_depth:
                 self.model.encoder.layer = self.model.encoder.layer[: config.contextual_depth]
             if config.contextual_rank:

@@ -353,7 +353,9 @@ class _Search:
             hints = model.links.score_sources(seen, word.unsqueeze(1), n + 1)
             scores = scores + hints[:, 0, 1:]
         heads = self.constraints.heads(hyp, parent, choice.position > 0)
-        log_p = scores.masked_fill(~heads, -1e9).log_softmax(-1).masked_fill(~heads, NEVER)
+        if model.config.source_candidates == "open-path":
+            scores = scores.masked_fill(~heads, -1e9)
+        log_p = scores.log_softmax(-1).masked_fill(~heads, NEVER)
         if self.rules.task != "amr":
             log_p = log_p.masked_fill(self.constraints.barred(hyp, choice), NEVER)
         return log_p

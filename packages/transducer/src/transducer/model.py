@@ -290,7 +290,8 @@ class TransducerModel(nn.Module):
         covered = attention.cumsum(1) - attention  # cov_i, the attention before step i
         repeated = torch.minimum(attention, covered).sum(-1)  # (B, T)
         rows = _edge_rows(batch)  # (B, T) rows whose source and relation are decided
-        source = _smoothed_choice(forced.sources, batch.heads, batch.candidates, edge_smoothing)
+        candidates = self.source_candidates(batch)
+        source = _smoothed_choice(forced.sources, batch.heads, candidates, edge_smoothing)
         possible = _possible_relations(forced.relations)
         relation = _smoothed_choice(forced.relations, batch.relations, possible, edge_smoothing)
         linked = node.new_zeros(())
@@ -374,11 +375,19 @@ class TransducerModel(nn.Module):
             )
             hints = self.links.score_sources(traversal, word, h.shape[1])
             scores = scores + functional.pad(hints, (0, 0, 1, 0))[:, :-1]
-        sources = _log_softmax(scores, batch.candidates)
+        sources = _log_softmax(scores, self.source_candidates(batch))
         rel_source = self.mlp_rel_source(states)
         rel_source = rel_source.gather(1, heads.expand(-1, -1, rel_source.shape[-1]))
         relations = self.score_relations(rel_source, self.mlp_rel_target(states))
         return Forced(nodes, log_attention, sources, relations, encoded.links, encoded.frames)
+
+    def source_candidates(self, batch: Batch) -> Tensor:
+        """Return over which rows P(u) of each row is a distribution (equation 11): (B, T, T)."""
+        if self.config.source_candidates == "open-path":
+            return batch.candidates
+        steps = torch.arange(batch.heads.shape[1], device=batch.heads.device)
+        preceding = (steps[None, :] < steps[:, None]) & (steps[None, :] > 0)
+        return preceding & batch.target_mask.unsqueeze(2)
 
     def score_relations(self, source: Tensor, target: Tensor) -> Tensor:
         """Return log P(r), equation 14, from the two MLPs' outputs."""
@@ -559,14 +568,16 @@ class Bilinear(nn.Module):
 
 def packed_bilstm(lstm: nn.LSTM, inputs: Tensor, mask: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """Run a BiLSTM over padded sentences: states (B, S, 2H) and final (2 * layers, B, H) twice."""
-    lengths = mask.sum(1).cpu()
+    lengths = mask.sum(1)
+    # What is packed has a token; a sentence without one gets the states that it had before.
     packed = nn.utils.rnn.pack_padded_sequence(
-        inputs, lengths, batch_first=True, enforce_sorted=False
+        inputs, lengths.clamp_min(1).cpu(), batch_first=True, enforce_sorted=False
     )
     output, (hidden, cell) = lstm(packed)
     width = inputs.shape[1]
     states, _ = nn.utils.rnn.pad_packed_sequence(output, batch_first=True, total_length=width)
-    return states, hidden, cell
+    is_there = (lengths > 0).unsqueeze(1)
+    return states * mask.unsqueeze(-1), hidden * is_there, cell * is_there
 
 
 def padded_bilstm(lstm: nn.LSTM, inputs: Tensor, mask: Tensor) -> tuple[Tensor, Tensor, Tensor]:

@@ -24,7 +24,7 @@ from transducer.constraints import Rules, make_rules
 from transducer.contextual import FrozenFeatures, RememberedFeatures, cut
 from transducer.data import Batch, Item, collate, number
 from transducer.decode import Decoded, decode
-from transducer.distributed import ALONE, Group, join
+from transducer.distributed import ALONE, Group, join, launched
 from transducer.errors import TransducerError
 from transducer.int8 import has_int8, to_int8
 from transducer.low_rank import merge_differences
@@ -217,6 +217,8 @@ def by_tokens(numbers: Iterable[int], items: Sequence[Item], budget: int) -> Ite
 
 def pick_device(name: str) -> torch.device:
     """Return the device called *name*; ``auto`` is the best there is, one per process."""
+    if name.startswith("cuda:") and launched().size > 1:
+        raise TransducerError(f"--device {name}: each of several processes has a GPU of its own")
     if name in ("auto", "cuda") and torch.cuda.is_available():
         return torch.device("cuda", int(os.environ.get("LOCAL_RANK", "0")))
     if name == "auto":

@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import os
 import signal
 import time
 from collections import Counter
@@ -23,6 +24,7 @@ from typing import Any, NamedTuple
 
 import torch
 from accelerate import Accelerator
+from accelerate.utils import DistributedDataParallelKwargs
 from torch import Tensor
 from torch.nn import functional
 
@@ -34,7 +36,7 @@ from transducer.compact import CONTEXTUAL, MIX
 from transducer.config import TASKS, Config
 from transducer.contextual import FrozenFeatures, RememberedFeatures, mask_number
 from transducer.data import Batch, Item, batches, build_vocabularies, number
-from transducer.distributed import Group, lost_processes
+from transducer.distributed import Group, launched, lost_processes
 from transducer.errors import TrainingError
 from transducer.evaluation import headline
 from transducer.inputs import gold_documents
@@ -122,13 +124,11 @@ class Trainer:
         on_epoch: Callable[[Epoch], None] = lambda _: None,
     ) -> None:
         torch.manual_seed(seed)
-        pick_device(device)
+        chosen = pick_device(device)
         self.seed = seed
         self.folder = folder
         self.on_progress, self.on_epoch = on_progress, on_epoch
-        self.accelerator = Accelerator(
-            cpu=device == "cpu", mixed_precision=_precision(config, device)
-        )
+        self.accelerator = _accelerator(config, chosen)
         self.group = Group(self.accelerator.process_index, self.accelerator.num_processes)
         self.main = self.group.main
         saved = checkpoint.load_last(folder) if resume else None
@@ -161,6 +161,8 @@ class Trainer:
         if saved is not None:
             self._restore(saved)
         self.wrapped, self.optimizer = self.accelerator.prepare(self.model, self.optimizer)
+        self._scale = saved.get("scaler") if saved is not None else None
+        self.restore_scaler()
         if self.config.train.average:
             kept = self.average or self._learned()
             device = self.accelerator.device
@@ -254,9 +256,13 @@ class Trainer:
     def _groups(self) -> list[dict[str, Any]]:
         contextual = self.model.encoder_embedding.contextual
         tuned = (
-            [] if contextual is None or contextual.model is None else contextual.model.parameters()
+            []
+            if contextual is None or contextual.model is None
+            else contextual.model.named_parameters()
         )
-        slow = [weight for weight in tuned if weight.requires_grad]
+        # The pooler learns nothing, but runs of earlier versions have it among their weights.
+        whole = not self.config.model.contextual_rank
+        slow = [w for name, w in tuned if w.requires_grad or (whole and name.startswith("pooler."))]
         chosen = {id(weight) for weight in slow}
         fast = [w for w in self.model.parameters() if w.requires_grad and id(w) not in chosen]
         settings = self.config.train
@@ -275,6 +281,11 @@ class Trainer:
         self.state = State(**saved["state"])
         for line in self.state.log:  # earlier versions wrote fewer numbers
             line.extend([math.nan] * (len(Epoch._fields) - len(line)))
+
+    def restore_scaler(self) -> None:
+        """Let fp16 go on with the scale of gradients that it had."""
+        if self._scale and self.accelerator.scaler is not None:
+            self.accelerator.scaler.load_state_dict(self._scale)
 
     def _seed(self, saved: dict[str, Any] | None) -> None:
         """Set the random state: every process has its own, saved and restored with the rest."""
@@ -535,6 +546,7 @@ class Trainer:
                 "average": self.average,
                 "state": state,
                 "random": random,
+                "scaler": self.accelerator.scaler and self.accelerator.scaler.state_dict(),
             },
         )
 
@@ -648,13 +660,38 @@ def _grown(name: str, known: Tensor, own: Weights) -> Tensor:
     return torch.cat([known, new], dim=axis)
 
 
-def _precision(config: Config, device: str) -> str:
+def _accelerator(config: Config, device: torch.device) -> Accelerator:
+    """Return an Accelerator that computes on *device*; processes of a group have one each."""
+    # Features that are remembered (train.contextual_rate = 0) leave the encoder without gradients.
+    unused = config.model.contextual_tuned and config.train.contextual_rate == 0
+    variable = "ACCELERATE_TORCH_DEVICE"  # the only way to tell Accelerate which GPU
+    before = os.environ.get(variable)
+    if device.type == "cuda" and launched().size == 1:
+        os.environ[variable] = str(device)
+    try:
+        accelerator = Accelerator(
+            cpu=device.type == "cpu",
+            mixed_precision=_precision(config.train.precision, device),
+            kwargs_handlers=[DistributedDataParallelKwargs(find_unused_parameters=unused)],
+        )
+    finally:
+        if before is None:
+            os.environ.pop(variable, None)
+        else:
+            os.environ[variable] = before
+    if device.type == "cuda" and accelerator.device != device:
+        raise TrainingError(f"this process computes on {accelerator.device} already, not {device}")
+    return accelerator
+
+
+def _precision(wanted: str, device: torch.device) -> str:
     """Return Accelerate's name of the numbers to compute with."""
-    wanted = config.train.precision
-    if device == "cpu" or not torch.cuda.is_available():
+    if device.type != "cuda":
         return "no"
     if wanted == "auto":
-        return "bf16" if torch.cuda.is_bf16_supported() else "no"
+        # Since Ampere (8.0) bf16 is fast, since Volta (7.0) fp16 is; what is emulated is slow.
+        capability = torch.cuda.get_device_capability(device)
+        return "bf16" if capability >= (8, 0) else "fp16" if capability >= (7, 0) else "no"
     return "no" if wanted == "fp32" else wanted
 
 
