@@ -1,3 +1,4 @@
+import gzip
 import json
 import logging
 import os
@@ -20,16 +21,20 @@ from graphconv.io import read
 from graphconv.testing import graphs
 from transducer.amr import (
     Options,
+    Roleset,
     Spotlight,
     Tables,
+    copy_concepts,
     copy_constant,
     copy_joined,
     copy_lemma,
+    copy_others,
     postprocess,
     postprocess_graphs,
     prepare_tokens,
     preprocess,
     preprocess_graphs,
+    read_rolesets,
     recover,
     retokenize,
     tokenize_graph,
@@ -49,6 +54,7 @@ from transducer.amr.polarity import learn_polarity, restore_polarity
 from transducer.amr.senses import count_concepts, learn_senses, remove_senses, restore_senses
 from transducer.amr.wiki import learn_wiki, remove_wiki, restore_wiki
 from transducer.config import AmrConfig, Config
+from transducer.errors import ConfigError
 from transducer.tasks import make_linker
 from transducer.text import tokenize
 
@@ -219,6 +225,79 @@ def test_copy_lemma_prefers_training_then_annotator_then_rules(tables: Tables) -
     assert copy_lemma(Token("Sleeping"), tables) == "sleep"
     assert copy_lemma(Token("blorps"), tables) == "blorp"
     assert copy_lemma(Token(""), Tables()) == ""
+
+
+ROLESETS = """id\tdefinition\taliases\tamr
+decide-01\tchoose\tdecide/v;decision/n\t2019
+fin-01\tgive fins\tfin/v\t-
+fine-01\tpunish\tfine/v;fine/n\t2019
+fine-02\tgrind\tfine/v\t-
+fine-03\tgood\tfine/j;dandy/j\t2019
+give-01\ttransfer\tgive/v\t2019
+give-up-07\tstop\tgive_up/v\t2019
+smoke-02\tinhale\tsmoke/v;smoking/n\t2019
+"""
+
+
+@pytest.fixture(params=["rolesets.tsv", "rolesets.tsv.gz"])
+def rolesets(tmp_path: Path, request: pytest.FixtureRequest) -> str:
+    path = tmp_path / request.param
+    data = ROLESETS.encode()
+    path.write_bytes(gzip.compress(data) if path.suffix == ".gz" else data)
+    return str(path)
+
+
+def test_rolesets_say_which_frames_there_are(rolesets: str) -> None:
+    read = read_rolesets(rolesets)
+    assert [roleset.id for roleset in read if roleset.id.startswith("fin")] == [
+        "fin-01", "fine-01", "fine-03",
+    ]  # fmt: skip
+    tables = Tables.learn([], read)
+    assert tables.aliases == {"dandy": "fine", "decision": "decide", "smoking": "smoke"}
+    assert tables.senses["fine()"] == "fine-01"
+    assert tables.senses["smoke()"] == "smoke-02"
+    assert Tables.from_json(tables.to_json()) == tables
+
+
+def test_a_list_of_frames_has_no_aliases(tmp_path: Path) -> None:
+    path = tmp_path / "frames.txt"
+    path.write_text("fine-01\n\ngive-up-07\n", encoding="utf-8")
+    assert read_rolesets(str(path)) == [Roleset("fine-01"), Roleset("give-up-07")]
+
+
+@pytest.mark.parametrize("content", [b"frame\taliases\nfine-01\tfine/v\n", b"\xff\t", None])
+def test_rolesets_that_cannot_be_read(content: bytes | None, tmp_path: Path) -> None:
+    path = tmp_path / "rolesets.tsv"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(ConfigError, match=r"amr.frames: .*rolesets.tsv"):
+        read_rolesets(str(path))
+
+
+def test_tokens_offer_the_frames_that_they_call(rolesets: str) -> None:
+    tables = Tables.learn([], read_rolesets(rolesets))
+    tokens = tokenize("Acme fined Qualcomm 242 million; gave decisions and googled smoking up.")
+    labels = dict(zip((token.form for token in tokens), copy_concepts(tokens, tables), strict=True))
+    others = dict(zip((token.form for token in tokens), copy_others(tokens, tables), strict=True))
+    assert labels["fined"] == "fine"
+    assert labels["decisions"] == "decide"
+    assert others["decisions"] == "decision"
+    assert labels["smoking"] == "smoke"
+    assert labels["googled"] == "googled"  # no verb that is known: rather that than a non-word
+    assert labels["Qualcomm"] == '="Qualcomm"'
+    assert labels["Acme"] == "acme"  # the first word has a capital anyway
+    assert others["fined"] == "fin"
+    assert copy_others(tokenize("She gave it all up."), tables)[1] == "give-up"
+    assert copy_concepts(tokenize("in Qualcomm"), Tables())[1] == "qualcomm"
+
+
+def test_words_offer_the_numbers_that_they_are() -> None:
+    offered = copy_joined(tokenize("on Dec. 5 the third of 242 million in the 1990s, twenty-five"))
+    assert offered == [
+        '"on"', "12", "5", '"the"', "3", '"of"', "242000000", "242000000", '"in"', '"the"', "1990",
+        '","', "25", "25", "25",
+    ]  # fmt: skip
+    assert copy_joined(tokenize("14-3-3"))[0] == '"14-3-3"'
 
 
 def test_names_that_the_tokenizer_cut_are_offered_whole() -> None:

@@ -111,9 +111,10 @@ class ModelConfig:
     frame_size: Feature = 0
     """Beyond the paper: a classifier of this size says each word's frame (the seventh column of SDP
     2015), which the decoder sees, and which the finished graph has."""
-    copy_ways: Annotated[int, Range(1, 3)] = 1
+    copy_ways: Annotated[int, Range(1, 4)] = 1
     """AMR: 2 lets a token be copied as a concept (its lemma) or a constant (a name, a number), 3
-    also as a constant together with what it was cut from (``B-Raf``)."""
+    also as a constant together with others (``B-Raf``, 2 million), 4 also as another concept, alone
+    or together (give-up)."""
     source_candidates: Annotated[str, Choice(("preceding", "open-path"))] = "open-path"
     """Over which rows P(u) is a distribution: all preceding ones, as in the paper, or those from
     which a pre-order can go on."""
@@ -234,7 +235,7 @@ class AmrConfig:
     spotlight: Name = ""
     """Address of a DBpedia Spotlight endpoint; empty: none is asked."""
     frames: Name = ""
-    """A PropBank frame list, one frame a line."""
+    """PropBank's frames, one a line, or a table of them with aliases: transducer.amr.propbank."""
 
 
 @dataclass(frozen=True, slots=True)

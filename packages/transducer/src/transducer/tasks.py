@@ -139,9 +139,10 @@ class Task:
         """Return the labels that copying each AMR token can give."""
         assert self.tables is not None
         ways = [
-            [amr.copy_lemma(token, self.tables) for token in tokens],
+            amr.copy_concepts(tokens, self.tables),
             ["=" + amr.copy_constant(token) for token in tokens],
             ["=" + constant for constant in amr.copy_joined(tokens)],
+            amr.copy_others(tokens, self.tables),
         ]
         return tuple(zip(*ways[: self.config.model.copy_ways], strict=True))
 
@@ -174,8 +175,8 @@ def make_task(config: Config, graphs: Sequence[Graph]) -> Task:
     """Make the task of a new model, learning its tables from the training graphs."""
     tables = None
     if config.task == "amr":
-        frames = _frames(config.amr.frames)
-        tables = amr.Tables.learn(graphs, frames)
+        frames = config.amr.frames
+        tables = amr.Tables.learn(graphs, amr.read_rolesets(frames) if frames else ())
     return Task(config, tables, make_linker(config))
 
 
@@ -184,10 +185,3 @@ def make_linker(config: Config) -> amr.Spotlight | None:
     if not config.amr.spotlight:
         return None
     return amr.Spotlight(config.amr.spotlight, cache=cache_folder("spotlight"))
-
-
-def _frames(path: str) -> list[str]:
-    if not path:
-        return []
-    with open(path, encoding="utf-8") as file:  # noqa: PTH123
-        return [line.strip() for line in file if line.strip()]

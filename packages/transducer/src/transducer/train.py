@@ -643,12 +643,14 @@ _ITEMS = {
     "node_embedding.chars.embedding": 0,
     "relation_embedding": 0,
     "ffn_vocab": 0,
+    "ffn_way": 0,
     "bilinear.u": 1,
     "bilinear.bias": 0,
     "frames.scores": 0,
     "frames.meaning": 1,
 }
-"""The weights of the items of vocabularies, by the beginning of their names: rows or columns."""
+"""The weights of the items of vocabularies and of ways of copying, by the beginning of their names:
+rows or columns. New ones come after the known."""
 
 
 def _grown(name: str, known: Tensor, own: Weights) -> Tensor:

@@ -26,23 +26,35 @@ from transducer.amr.pipeline import (
     retokenize,
     tokenize_graph,
 )
+from transducer.amr.propbank import Roleset, read_rolesets
 from transducer.amr.recover import recover
 from transducer.amr.spotlight import Spotlight
-from transducer.amr.tables import Tables, copy_constant, copy_joined, copy_lemma
+from transducer.amr.tables import (
+    Tables,
+    copy_concepts,
+    copy_constant,
+    copy_joined,
+    copy_lemma,
+    copy_others,
+)
 
 __all__ = [
     "Options",
     "Record",
+    "Roleset",
     "Spotlight",
     "Tables",
+    "copy_concepts",
     "copy_constant",
     "copy_joined",
     "copy_lemma",
+    "copy_others",
     "postprocess",
     "postprocess_graphs",
     "prepare_tokens",
     "preprocess",
     "preprocess_graphs",
+    "read_rolesets",
     "recover",
     "retokenize",
     "tokenize_graph",

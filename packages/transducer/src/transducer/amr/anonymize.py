@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 from graphconv.codecs.amr import as_symbol
 from graphconv.graph import Edge, Graph, Node, Token, attribute
-from transducer.amr.numbers import NUMBER_WORDS, parse_number, parse_ordinal
+from transducer.amr.numbers import MONTH, NUMBER_WORDS, parse_number, parse_ordinal
 from transducer.amr.structure import constant_edges, fresh_constants, names, outgoing
 from transducer.annotation import shape, token_features
 
@@ -37,9 +37,6 @@ _PRIOR = 2
 # Capitals mean nothing before training says so: every sentence starts with one.
 _UNLEARNED = {"shape": 0.0, "run": 0.0}
 _LONGEST = 10
-_MONTHS = "january february march april may june july august september october november december"
-_MONTH = {name: str(number) for number, name in enumerate(_MONTHS.split(), start=1)}
-_MONTH.update({name[:3]: number for name, number in list(_MONTH.items())})
 _YEAR = re.compile(r"1[0-9]{3}|20[0-9]{2}")
 _DAY = re.compile(r"(0?[1-9]|[12][0-9]|3[01])(?:st|nd|rd|th)?")
 _ISO = re.compile(r"([0-9]{4})-([0-9]{1,2})-([0-9]{1,2})")
@@ -175,7 +172,7 @@ def _dates(forms: Sequence[str], start: int) -> Iterator[tuple[int, tuple[tuple[
         yield 1, tuple(zip(("year", "month", "day"), numbers, strict=True))
     if _YEAR.fullmatch(first):
         yield 1, (("year", first),)
-    month = _MONTH.get(first)
+    month = MONTH.get(first)
     if month:
         day = _DAY.fullmatch(second)
         if day:
@@ -190,10 +187,10 @@ def _dates(forms: Sequence[str], start: int) -> Iterator[tuple[int, tuple[tuple[
         elif forms[start][:1].isupper():
             yield 1, (("month", month),)
     day = _DAY.fullmatch(first)
-    if day and second in _MONTH:
-        yield 2, (("month", _MONTH[second]), ("day", str(int(day[1]))))
+    if day and second in MONTH:
+        yield 2, (("month", MONTH[second]), ("day", str(int(day[1]))))
         if _YEAR.fullmatch(third):
-            yield 3, (("year", third), ("month", _MONTH[second]), ("day", str(int(day[1]))))
+            yield 3, (("year", third), ("month", MONTH[second]), ("day", str(int(day[1]))))
 
 
 def _by_entity_type(tokens: Sequence[Token]) -> Iterator[Span]:

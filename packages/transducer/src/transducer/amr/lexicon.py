@@ -9,8 +9,10 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 
 _ROUNDS = 5
 _NULL = ""
@@ -167,20 +169,44 @@ def alike(form: str, concept: str) -> bool:
     return common >= 3 and common * 2 > shorter
 
 
-def lemmatize(form: str, stems: Collection[str]) -> str:
-    """Return the lemma of an English form; of several the one that is a known stem.
+def lemmatize(
+    form: str, stems: Collection[str], aliases: Mapping[str, str] = MappingProxyType({})
+) -> str:
+    """Return the first of :func:`concepts`."""
+    return next(concepts(form, stems, aliases))
 
-    Derived words ("activation") go back to a verb or adjective only where that is a known stem.
+
+def concepts(
+    form: str, stems: Collection[str], aliases: Mapping[str, str] = MappingProxyType({})
+) -> Iterator[str]:
+    """Yield what an English form can be called, the likeliest first, perhaps twice.
+
+    Known stems come first: of inflected words ("cities"), of words that call a frame by an alias
+    ("dominance"), of derived ones ("activation"). Then an inflected word is guessed to be regular;
+    where *aliases* say which verbs there are, only a plural is, so that no non-word comes out.
+
+    >>> list(dict.fromkeys(concepts("smoking", {"smoke"}, {"decision": "decide"})))
+    ['smoke', 'smoking']
+    >>> list(dict.fromkeys(concepts("decisions", {"decide"}, {"decision": "decide"})))
+    ['decide', 'decision', 'decisions']
     """
     word = form.lower()
     if word in _IRREGULAR:
-        return _IRREGULAR[word]
-    if word in stems or not word.isalpha():
-        return word
+        yield _IRREGULAR[word]
+    if word in _IRREGULAR or not word.isalpha():
+        yield word
+        return
+    if word in stems:
+        yield word
     inflected = [] if word.endswith(_UNINFLECTED) else list(_candidates(word, _INFLECTION))
-    derived = [c for base in (word, *inflected) for c in _candidates(base, _DERIVATION)]
-    known = (candidate for candidate in (*inflected, *derived) if candidate in stems)
-    return next(known, inflected[0] if inflected else word)
+    bases = (word, *inflected)
+    yield from (base for base in inflected if base in stems)
+    yield from (aliases[base] for base in bases if base in aliases)
+    derived = (c for base in bases for c in _candidates(base, _DERIVATION))
+    yield from (candidate for candidate in derived if candidate in stems)
+    if inflected and (word.endswith("s") or not aliases):
+        yield inflected[0]
+    yield word
 
 
 def _candidates(word: str, endings: Iterable[tuple[str, Sequence[str]]]) -> Iterable[str]:
@@ -198,7 +224,16 @@ def _candidates(word: str, endings: Iterable[tuple[str, Sequence[str]]]) -> Iter
 
 
 def _wants_e(base: str) -> bool:
-    """Guess whether an ending swallowed an e: "lov(e)d", "chang(e)d", but "walked", "opened"."""
+    """Guess whether an ending swallowed an e: "lov(e)d", "chang(e)d", but "walked", "opened".
+
+    Of one syllable that ends in one vowel and one consonant it is certain: "fin(e)d", as the other
+    is "finned".
+    """
+    if _SINGLE.fullmatch(base):
+        return True
     if base.endswith(("at", "iz", "ak", "v", "c", "rg", "ng", "dg", "u", "bl", "tl", "pl")):
         return not base.endswith(("ing", "ong", "eat", "oat"))
-    return len(base) == 3 and base[1] in _VOWELS and base[0] not in _VOWELS and base[2] in "kmsz"
+    return False
+
+
+_SINGLE = re.compile("(?:qu|[^aeiouy])*[aeiouy][^aeiouwxy]")

@@ -29,6 +29,13 @@ _ORDINAL = {word: str(value) for value, word in enumerate(_ORDINALS, start=1)}
 _ORDINAL.update({word[:-1] + "ieth": str(_UNITS[word]) for word in _TENS})
 _DIGITS = re.compile(r"[0-9]+(?:\.[0-9]+)?|[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?")
 _DIGIT_ORDINAL = re.compile(r"([0-9]+)(?:st|nd|rd|th)")
+_DECADE = re.compile(r"([0-9]{2,4}0)['’]?s")
+_MONTHS = "january february march april may june july august september october november december"
+MONTH = {name: str(number) for number, name in enumerate(_MONTHS.split(), start=1)}
+MONTH.update({name[:3]: number for name, number in list(MONTH.items())})
+"""Months and their abbreviations, lower case, and their numbers."""
+
+_LONGEST = 6
 NUMBER_WORDS = frozenset(_UNITS) | frozenset(_SCALES)
 """The words that :func:`parse_number` knows."""
 
@@ -71,3 +78,31 @@ def parse_ordinal(form: str) -> str | None:
     word = form.lower()
     match = _DIGIT_ORDINAL.fullmatch(word)
     return match.group(1) if match else _ORDINAL.get(word)
+
+
+def find_values(forms: Sequence[str]) -> dict[int, str]:
+    """Return the numbers that words are, also together with their neighbours, by position.
+
+    Months, ordinals and decades are the numbers by which AMR calls them.
+
+    >>> find_values("on 5 May 242 million , the second in the 1990s".split())
+    {1: '5', 2: '5', 3: '242000000', 4: '242000000', 7: '2', 10: '1990'}
+    """
+    values: dict[int, str] = {}
+    for start, form in enumerate(forms):
+        word = form.lower()
+        if start in values:
+            continue
+        if word[:1].isdecimal() or word in NUMBER_WORDS:
+            for end in range(min(len(forms), start + _LONGEST), start, -1):
+                number = parse_number(forms[start:end])
+                if number is not None:
+                    values |= dict.fromkeys(range(start, end), number)
+                    break
+        if start not in values:
+            decade = _DECADE.fullmatch(word)
+            month = MONTH.get(word.rstrip(".")) if form[:1].isupper() else None
+            value = decade.group(1) if decade else parse_ordinal(form) or month
+            if value is not None:
+                values[start] = value
+    return values

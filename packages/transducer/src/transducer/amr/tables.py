@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any
 
 from graphconv.graph import Graph, Token
 from transducer.amr.anonymize import constant_label, learn_names, learn_rates, placeholder
-from transducer.amr.lexicon import learn_lexicon, lemmatize
+from transducer.amr.lexicon import concepts, learn_lexicon
+from transducer.amr.numbers import find_values
 from transducer.amr.polarity import learn_polarity
+from transducer.amr.propbank import Roleset, alias_table
 from transducer.amr.senses import count_concepts, learn_senses, stem
 from transducer.amr.wiki import learn_wiki
 from transducer.annotation import is_punctuation, token_features
@@ -35,21 +37,26 @@ class Tables:
     """Type of entity -> how often it has a link."""
     negation: Mapping[str, float] = field(default_factory=dict)
     """Rule -> how often it is right."""
+    aliases: Mapping[str, str] = field(default_factory=dict)
+    """Word -> stem of the frames that it calls (PropBank)."""
 
     @classmethod
-    def learn(cls, graphs: Iterable[Graph], frames: Iterable[str] = ()) -> Tables:
-        """Learn from the graphs of a training file, their tokens cut by ``tokenize_graph``."""
+    def learn(cls, graphs: Iterable[Graph], rolesets: Sequence[Roleset] = ()) -> Tables:
+        """Learn from the graphs of a training file, their tokens cut by ``tokenize_graph``.
+
+        *rolesets* say what there is beyond them.
+        """
         corpus = list(graphs)
         pairs = [(graph.tokens, graph) for graph in corpus]
         known = learn_names(pairs)
         wiki, wiki_rates = learn_wiki(corpus)
         first = cls(
             lexicon=learn_lexicon((_forms(graph), _stems(graph)) for graph in corpus),
-            senses=learn_senses(count_concepts(corpus), frames),
+            senses=learn_senses(count_concepts(corpus), (roleset.id for roleset in rolesets)),
+            aliases=alias_table(rolesets),
         )
-        return cls(
-            lexicon=first.lexicon,
-            senses=first.senses,
+        return replace(
+            first,
             names={text: tuple(parts) for text, parts in known.items()},
             rates=learn_rates(pairs, known),
             wiki=wiki,
@@ -72,7 +79,7 @@ class Tables:
 
     @cached_property
     def stems(self) -> frozenset[str]:
-        """All concepts of the training data, without senses."""
+        """All concepts of the training data and of PropBank, without senses."""
         bare = {key.removesuffix("()") for key in self.senses}
         return frozenset(bare) | frozenset(self.lexicon.values())
 
@@ -94,18 +101,61 @@ def copy_lemma(token: Token, tables: Tables) -> str:
     """Return the concept, without sense, or placeholder that a token offers to source copy.
 
     The training data's own word for the form comes first, then the annotator's lemma if it is a
-    known concept, then the built-in lemmatizer's.
+    known concept, then what the form can be called.
     """
     marked = placeholder(token)
-    if marked is not None:
-        return marked
+    return marked if marked is not None else next(_concepts(token, tables))
+
+
+def _concepts(token: Token, tables: Tables) -> Iterator[str]:
+    """Yield what a token can be called, the likeliest first."""
     form = token.form.lower()
     if form in tables.lexicon:
-        return tables.lexicon[form]
+        yield tables.lexicon[form]
     given = token_features(token)["lemma"]
     if given is not None and (given.lower() in tables.stems or not form.isascii()):
-        return given.lower()
-    return lemmatize(given or form, tables.stems)
+        yield given.lower()
+    yield from concepts(given or form, tables.stems, tables.aliases)
+
+
+def copy_concepts(tokens: Sequence[Token], tables: Tables) -> list[str]:
+    """Return the labels that tokens offer first: concepts, but of names that are none the constant.
+
+    Where PropBank says which words there are, a capital in the middle of a sentence is enough.
+    """
+    labels = []
+    for place, token in enumerate(tokens):
+        concept = copy_lemma(token, tables)
+        name = tables.aliases and place and token.form[:1].isupper()
+        known = concept in tables.stems or placeholder(token) is not None
+        labels.append("=" + copy_constant(token) if name and not known else concept)
+    return labels
+
+
+def copy_others(tokens: Sequence[Token], tables: Tables) -> list[str]:
+    """Return the concepts that tokens offer instead: of words together, or the next best ones.
+
+    >>> tables = Tables(senses={"give-up()": "give-up-07", "give()": "give-01"})
+    >>> copy_others([Token(form) for form in ("gave", "it", "up")], tables)
+    ['give-up', 'it', 'up']
+    """
+    forms = [token.form.lower() for token in tokens]
+    others = []
+    for place, token in enumerate(tokens):
+        first = copy_lemma(token, tables)
+        found = list(_concepts(token, tables))
+        together = (
+            f"{concept}-{form}"
+            for concept in (*found, forms[place])
+            for form in forms[place + 1 : place + 1 + _PARTICLE]
+        )
+        known = (concept for concept in together if concept in tables.stems)
+        others.append(next(known, next((c for c in found if c != first), first)))
+    return others
+
+
+_PARTICLE = 3
+"""How far behind its verb a particle is looked for, in words."""
 
 
 def copy_constant(token: Token) -> str:
@@ -114,10 +164,10 @@ def copy_constant(token: Token) -> str:
 
 
 def copy_joined(tokens: Sequence[Token]) -> list[str]:
-    """Return the constants that tokens offer together with those they were cut from.
+    """Return the constants that tokens offer together with others.
 
     The tokenizer cuts ``B-Raf`` and ``MEK1/2``, which are names: each of their words offers the
-    whole. Marks offer only themselves.
+    whole. Marks offer only themselves. Words that are a number, alone or together, offer that.
 
     >>> spans = ((0, 3), (4, 5), (5, 6), (6, 9))
     >>> copy_joined([Token(f, span=s) for f, s in zip(("the", "B", "-", "Raf"), spans)])
@@ -138,6 +188,10 @@ def copy_joined(tokens: Sequence[Token]) -> list[str]:
             for token in run
         )
         start = end
+    for place, value in find_values([token.form for token in tokens]).items():
+        # Digits that are part of a name (``14-3-3``) are no number; words (twenty-five) are.
+        if joined[place] == copy_constant(tokens[place]) or tokens[place].form.isalpha():
+            joined[place] = value
     return joined
 
 
