@@ -52,7 +52,7 @@ from transducer.amr.numbers import parse_number, parse_ordinal
 from transducer.amr.pipeline import without_tags
 from transducer.amr.polarity import learn_polarity, restore_polarity
 from transducer.amr.senses import count_concepts, learn_senses, remove_senses, restore_senses
-from transducer.amr.wiki import learn_wiki, remove_wiki, restore_wiki
+from transducer.amr.wiki import Links, learn_wiki, remove_wiki, restore_wiki
 from transducer.config import AmrConfig, Config
 from transducer.errors import ConfigError
 from transducer.tasks import make_linker
@@ -431,17 +431,42 @@ def test_placeholders_that_the_text_does_not_have() -> None:
 
 
 def test_wiki_table_then_linker_then_unlinked(training: list[Graph]) -> None:
-    table, rates = learn_wiki(training)
+    known = learn_wiki(training)
     bare = remove_wiki(training[0])
     assert not [edge for edge in bare.edges if edge.label == "wiki"]
-    assert triples(restore_wiki(bare, table, rates)) == triples(training[0])
-    linked = restore_wiki(bare, {}, rates, lambda _, name: {"Acme": 'A"c'}.get(name))
+    assert triples(restore_wiki(bare, known)) == triples(training[0])
+    linked = restore_wiki(bare, known._replace(table={}), lambda _, name: {"Acme": 'A"c'}.get(name))
     links = {
         n.label for e in linked.edges if e.label == "wiki" for n in linked.nodes if n.id == e.target
     }
     assert links == {"-", '"A\\"c"'}
-    assert restore_wiki(bare, {}, {"": 0.2}) == bare
-    assert restore_wiki(training[0], table, rates) == training[0]
+    assert restore_wiki(bare, Links({}, {"": 0.2}, {})) == bare
+    assert restore_wiki(training[0], known) == training[0]
+
+
+def test_a_name_is_its_own_link_where_that_is_usual() -> None:
+    training = [
+        parse(f'(c / {kind} :wiki {link} :name (n / name :op1 "New" :op2 "{name}"))')
+        for kind, link, name in (
+            ("city", '"New_York"', "York"),
+            ("city", '"New_Delhi"', "Delhi"),
+            ("city", "-", "Town"),
+            ("person", "-", "Man"),
+            ("person", "-", "Woman"),
+            ("person", '"New_Boy"', "Boy"),
+        )
+    ]
+    links = learn_wiki(training)
+    assert links.titles == {"": 0.5, "city": pytest.approx(2 / 3), "person": pytest.approx(1 / 3)}
+
+    def link_of(kind: str) -> str | None:
+        graph = parse(f'(c / {kind} :name (n / name :op1 "New" :op2 "Haven"))')
+        restored = restore_wiki(graph, links)
+        return next(node.label for node in restored.nodes if node not in graph.nodes)
+
+    assert link_of("city") == '"New_Haven"'
+    assert link_of("person") == "-"
+    assert link_of("county") == '"New_Haven"'  # as often as not, over all types
 
 
 class Server(HTTPServer):

@@ -142,7 +142,7 @@ def postprocess(
             graph, record.tokens, tables.negation, lambda token: copy_lemma(token, tables)
         )
     if options.wiki:
-        graph = wiki.restore_wiki(graph, tables.wiki, tables.wiki_rates, linker)
+        graph = wiki.restore_wiki(graph, tables.links, linker)
     return replace(recover(graph), tokens=record.tokens)
 
 

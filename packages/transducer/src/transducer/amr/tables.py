@@ -15,7 +15,7 @@ from transducer.amr.numbers import find_values
 from transducer.amr.polarity import learn_polarity
 from transducer.amr.propbank import Roleset, alias_table
 from transducer.amr.senses import count_concepts, learn_senses, stem
-from transducer.amr.wiki import learn_wiki
+from transducer.amr.wiki import Links, learn_wiki
 from transducer.annotation import is_punctuation, token_features
 
 
@@ -35,6 +35,8 @@ class Tables:
     """"type name" or "name" -> link, "" for none."""
     wiki_rates: Mapping[str, float] = field(default_factory=dict)
     """Type of entity -> how often it has a link."""
+    wiki_titles: Mapping[str, float] = field(default_factory=dict)
+    """Type of entity -> how often its link is the name itself, of those that are it or "-"."""
     negation: Mapping[str, float] = field(default_factory=dict)
     """Rule -> how often it is right."""
     aliases: Mapping[str, str] = field(default_factory=dict)
@@ -49,7 +51,7 @@ class Tables:
         corpus = list(graphs)
         pairs = [(graph.tokens, graph) for graph in corpus]
         known = learn_names(pairs)
-        wiki, wiki_rates = learn_wiki(corpus)
+        links = learn_wiki(corpus)
         first = cls(
             lexicon=learn_lexicon((_forms(graph), _stems(graph)) for graph in corpus),
             senses=learn_senses(count_concepts(corpus), (roleset.id for roleset in rolesets)),
@@ -59,8 +61,9 @@ class Tables:
             first,
             names={text: tuple(parts) for text, parts in known.items()},
             rates=learn_rates(pairs, known),
-            wiki=wiki,
-            wiki_rates=wiki_rates,
+            wiki=links.table,
+            wiki_rates=links.rates,
+            wiki_titles=links.titles,
             negation=learn_polarity(pairs, lambda token: copy_lemma(token, first)),
         )
 
@@ -76,6 +79,11 @@ class Tables:
         kept = {name: value for name, value in values.items() if name in known}
         kept["names"] = {key: tuple(parts) for key, parts in kept.get("names", {}).items()}
         return cls(**kept)
+
+    @property
+    def links(self) -> Links:
+        """What the training data says of links."""
+        return Links(self.wiki, self.wiki_rates, self.wiki_titles)
 
     @cached_property
     def stems(self) -> frozenset[str]:
