@@ -6,6 +6,7 @@ import gzip
 import io as stdio
 import os
 import sys
+import threading
 import tracemalloc
 from collections.abc import Iterator
 from itertools import islice
@@ -14,7 +15,8 @@ from typing import Any
 
 import pytest
 
-from graphconv import io
+from graphconv import files, io
+from graphconv.codecs import ucca
 from graphconv.errors import FormatError, GraphconvError
 from graphconv.graph import Edge, Graph, Node, Token
 
@@ -439,3 +441,49 @@ def test_a_name_may_be_as_long_as_the_system_takes(tmp_path: Path, sdp: Path) ->
     long = tmp_path / ("ü" * 125 + ".sdp")
     io.write(io.read(sdp), long)
     assert long.read_bytes() == SDP.encode()
+
+
+def test_a_pipe_can_be_looked_at_and_read(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_bytes, args=(SDP.encode(),))
+    writer.start()
+    assert files.peek(str(pipe)).startswith(b"#SDP 2015")
+    assert files.peek(str(pipe)).startswith(b"#SDP 2015")
+    assert [graph.id for graph in io.read(pipe)] == ["1", "2"]
+    writer.join()
+
+
+def test_passages_in_one_stream(folder: Path, tmp_path: Path) -> None:
+    passages = list(io.read(folder))
+    texts = [ucca.format(passage) for passage in passages]
+    stream = tmp_path / "stream.xml"
+    for some in (texts[:1], texts):
+        stream.write_text("".join(ucca.join(some)), encoding="utf-8")
+        assert list(io.read(stream)) == passages[: len(some)]
+    assert [block.text for block in io.read_blocks(stream)[1]] == texts
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "lost", "message"),
+    [
+        ("</passages>\n", "", 0, "</passages> is missing: the file is cut"),
+        ("</passages>\n", "</passages>\nmore\n", 0, 'text after </passages>: "more"'),
+        ("<passages>\n", "<passages>\nwords\n", 0, "stream.xml:2: "),
+        ('toID="1.2"', 'toID="1.9"', 1, "1.9"),
+    ],
+)
+def test_broken_streams_of_passages(
+    tmp_path: Path, *, old: str, new: str, lost: int, message: str
+) -> None:
+    texts = [PASSAGE.format(id=name, text="Go") for name in ("p1", "p2")]
+    before, _, after = "".join(ucca.join(texts)).rpartition(old)
+    stream = tmp_path / "stream.xml"
+    stream.write_text(before + new + after, encoding="utf-8")
+    errors: list[GraphconvError] = []
+    assert len(list(io.read(stream, on_error=errors.append))) == 2 - lost
+    [error] = errors
+    assert message in str(error)
+    assert isinstance(error, FormatError)
+    if lost:  # lines are counted from the beginning of the file
+        assert new in stream.read_text().splitlines()[(error.lineno or 0) - 1]

@@ -21,7 +21,7 @@ import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from io import BufferedReader, StringIO
+from io import BufferedReader, FileIO, StringIO
 from itertools import chain
 from pathlib import Path
 from typing import IO, Any, cast
@@ -49,8 +49,29 @@ def chunks(path: str) -> Iterator[bytes]:
             yield from _unpacked(_stdin())
             return
         # A Path would take twice as long, which counts where a folder has a thousand files.
-        with open(path, "rb") as raw:  # noqa: PTH123
+        with _peeked.pop(path, None) or open(path, "rb") as raw:  # noqa: PTH123
             yield from _unpacked(raw)
+
+
+_peeked: dict[str, BufferedReader] = {}
+"""Pipes that are open since somebody looked at their beginning."""
+
+
+def peek(path: str) -> bytes:
+    """Return some bytes from the beginning of an input, as they are; :func:`chunks` reads them all.
+
+    A pipe (``<(...)``, ``/dev/stdin``, a named one) can be opened and read only once.
+    """
+    with os_errors(shown(path)):
+        if path == STDIO:
+            return _peek_stdin(sys.stdin.buffer)
+        raw = _peeked.pop(path, None) or BufferedReader(FileIO(path), _CHUNK)
+        head = raw.peek(_CHUNK)
+        if raw.seekable():
+            raw.close()
+        else:
+            _peeked[path] = raw
+        return head
 
 
 def _unpacked(raw: BufferedReader) -> Iterator[bytes]:
@@ -61,6 +82,15 @@ def _unpacked(raw: BufferedReader) -> Iterator[bytes]:
     while start:
         yield start
         start = stream.read1(_CHUNK)
+
+
+def _peek_stdin(raw: Any) -> bytes:
+    if hasattr(raw, "peek"):
+        return cast("bytes", raw.peek(_CHUNK))
+    start = raw.tell()  # a file in memory
+    head = raw.read(_CHUNK)
+    raw.seek(start)
+    return cast("bytes", head)
 
 
 def lines(pieces: Iterable[bytes], filename: str, *, keep_bom: bool = False) -> Iterator[str]:
@@ -144,20 +174,25 @@ def output(path: str) -> Iterator[IO[bytes]]:
         if target.is_dir():
             raise FormatError("a folder, where a file is to be written", filename=path)
         if target.exists() and not target.is_file():  # such as /dev/null
-            with target.open("wb", buffering=_CHUNK) as raw, _packing(raw, path) as file:
+            with target.open("wb", buffering=_CHUNK) as device, _packing(device, path) as file:
                 yield file
             return
         with lock(path):
             hidden = temporary(target)
             try:
-                with hidden.open("xb", buffering=_CHUNK) as raw:
-                    if target.exists():
-                        hidden.chmod(stat.S_IMODE(target.stat().st_mode))
-                    with _packing(raw, path) as file:
-                        yield file
+                with create(hidden, target) as raw, _packing(raw, path) as file:
+                    yield file
                 hidden.replace(target)
             finally:
                 hidden.unlink(missing_ok=True)
+
+
+def create(hidden: Path, target: Path) -> IO[bytes]:
+    """Open a new file that shall replace *target*, with the permissions of that."""
+    file = hidden.open("xb", buffering=_CHUNK)
+    if target.exists():
+        hidden.chmod(stat.S_IMODE(target.stat().st_mode))
+    return file
 
 
 @contextmanager

@@ -236,10 +236,14 @@ def _blocks(
 ) -> Iterator[Block]:
     # SDP files are kept byte for byte, a byte order mark included.
     keep_bom = getattr(module, "KEEPS_BOM", False)
-    decode = files.whole if getattr(module, "ONE_BLOCK", False) else files.lines
+    is_one_block = getattr(module, "is_one_block", lambda _: False)
     found = False
     try:
-        for block in module.blocks(decode(pieces, filename, keep_bom=keep_bom), filename):
+        stream = iter(pieces)
+        start = next(stream, b"")
+        decode = files.whole if is_one_block(start) else files.lines
+        text = decode(chain([start], stream), filename, keep_bom=keep_bom)
+        for block in module.blocks(text, filename):
             found = True
             yield block
     except FormatError as error:
@@ -370,7 +374,7 @@ def _write_ucca(texts: Iterator[tuple[str, bytes]], path: str, suffix: str) -> i
     count = 0
     with files.output_folder(path) as folder:
         for graph_id, text in texts:
-            name = _escape(_percent, graph_id) + ".xml"
+            name = passage_name(graph_id) + ".xml"
             try:
                 with open(f"{folder}{os.sep}{name}", "xb") as file:  # noqa: PTH123 - faster
                     file.write(text)
@@ -379,6 +383,15 @@ def _write_ucca(texts: Iterator[tuple[str, bytes]], path: str, suffix: str) -> i
                 raise FormatError(message, filename=path) from error
             count += 1
     return count
+
+
+def passage_name(graph_id: str) -> str:
+    """Return the name of a passage's file, without its suffix.
+
+    >>> passage_name("7"), passage_name("../a b")
+    ('7', '%2E.%2Fa%20b')
+    """
+    return _escape(_percent, graph_id)
 
 
 def _percent(match: re.Match[str]) -> str:

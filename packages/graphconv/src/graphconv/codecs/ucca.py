@@ -1,5 +1,8 @@
 r"""UCCA XML, one passage per file, with everything that the file says.
 
+Several passages in one stream (:func:`join`) are elements of ``<passages>``, each of whose tags
+stands at the beginning of a line.
+
 Terminals (layer 0) are tokens, units (layer 1) are nodes. What is not in the fields of Graph,
 Token, Node and Edge is in their attributes, and only where it differs from the usual file:
 
@@ -59,8 +62,10 @@ True
 
 from __future__ import annotations
 
+from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
+from itertools import chain, islice
 from typing import Any
 from xml.etree.ElementTree import Element
 
@@ -79,6 +84,7 @@ from graphconv.codecs.ucca_elements import (
 )
 from graphconv.codecs.ucca_writer import write_passage
 from graphconv.codecs.xml_source import XmlSource, parse_xml
+from graphconv.errors import FormatError
 from graphconv.graph import Attributes, Edge, Graph, Node, Token, attribute
 
 _TERMINAL_NODE: Attributes = (("terminal", True),)
@@ -88,8 +94,12 @@ _token: Callable[[Any], Token] = partial(tuple.__new__, Token)
 _node: Callable[[Any], Node] = partial(tuple.__new__, Node)
 _edge: Callable[[Any], Edge] = partial(tuple.__new__, Edge)
 
-ONE_BLOCK = True
-"""The file is one graph, so that nobody needs to cut it into lines."""
+_OPEN, _CLOSE = "<passages>", "</passages>"
+
+
+def is_one_block(start: bytes) -> bool:
+    """Say whether a file that starts so is one passage, which nobody needs to cut into lines."""
+    return not start.removeprefix(BOM_UTF8).startswith(_OPEN.encode())
 
 
 def sniff(head: str) -> bool:
@@ -102,14 +112,64 @@ def sniff(head: str) -> bool:
 
 
 def blocks(lines: Iterable[str], filename: str) -> Iterator[Block]:
-    """Return the whole file as one block."""
-    text = "".join(lines)
+    """Return the whole file as one block, or the passages of a stream."""
+    stream = iter(lines)
+    text = next(stream, "")
+    if text.strip() == _OPEN:
+        yield from _stream_blocks(stream, filename)
+        return
+    text += "".join(stream)
     if text.startswith("<") or text.strip("\ufeff \t\r\n"):
         yield Block(text, filename, 1, True)
 
 
+def join(passages: Iterable[str]) -> Iterator[str]:
+    r"""Yield the text of a file of some passages; that of one passage is the passage.
+
+    >>> list(join(["<root />\n"])), list(join(["<root />\n"] * 2))
+    (['<root />\n'], ['<passages>\n', '<root />\n', '<root />\n', '</passages>\n'])
+    """
+    stream = iter(passages)
+    start = list(islice(stream, 2))
+    if len(start) > 1:
+        start.insert(0, f"{_OPEN}\n")
+        stream = chain(stream, [f"{_CLOSE}\n"])
+    yield from chain(start, stream)
+
+
+def _stream_blocks(lines: Iterator[str], filename: str) -> Iterator[Block]:
+    """Cut what follows ``<passages>`` where a passage begins; what is between them is an error."""
+    buffer: list[str] = []
+    first, lineno = 2, 1
+    for lineno, line in enumerate(lines, start=2):
+        closes = line.strip() == _CLOSE
+        if buffer and (closes or line.startswith("<root")):
+            yield Block("".join(buffer), filename, first, first == 2)
+            buffer = []
+        if closes:
+            if rest := "".join(lines).strip():
+                message = f"text after {_CLOSE}"
+                raise FormatError(message, filename=filename, lineno=lineno + 1, text=rest)
+            return
+        if buffer or line.strip():
+            first = first if buffer else lineno
+            buffer.append(line)
+    if buffer:
+        yield Block("".join(buffer), filename, first, first == 2)
+    raise FormatError(f"{_CLOSE} is missing: the file is cut", filename=filename, lineno=lineno)
+
+
 def parse(block: Block, framework: str | None = None) -> Graph:  # noqa: ARG001 - as in all codecs
     """Turn the text of one passage into a Graph."""
+    try:
+        return _parse(block)
+    except FormatError as error:
+        if error.lineno is not None:
+            error.lineno += block.lineno - 1
+        raise
+
+
+def _parse(block: Block) -> Graph:
     passage = ucca_regular.read(block.text, block.filename)
     if passage:
         try:
