@@ -36,6 +36,18 @@ TWICE = "--train {C}/dm/wescience-train.sdp"
 
 LIKE = "--like {C}/amr/lpp-train.amr --like {C}/amr/bio-train.amr --like {C}/amr/qald9-train.amr"
 
+DIALOGUE = "--train {C}/amr/dialogue-train.amr.gz"
+OPEN = (
+    f"--train {{C}}/amr/open/open-train.amr.gz {DIALOGUE} --train {{C}}/amr/lpp-train.amr"
+    " --train {C}/amr/bio-train.amr --train {C}/amr/qald9-train.amr"
+    " --train {C}/amr/scout-train.amr.gz --train {C}/amr/wiki25.amr"
+    " --train {C}/amr/propbank-examples.amr --dev {C}/amr/open/open-dev.amr"
+)
+"""What AMR learns from last: ordinary text, everyday dialogue (twice in the end), and the rest."""
+
+WIDE = "--set train.contextual_from= --set train.batch_tokens=360"
+FRAMES = "--set model.copy_ways=4 --set amr.frames={C}/propbank/rolesets.tsv.gz"
+
 SURE = "--set train.edge_smoothing=0 --set train.link_smoothing=0"
 EIGHT = f"{SURE} --set model.contextual_depth=8 --set model.frame_size=0"
 """DM's settings before edges and links were smoothed, and before it had ten layers and frames."""
@@ -78,8 +90,14 @@ STEPS = {
     " --task amr --recipe tuned-silver --set train.contextual_from={dm-first}",
     "amr-tuned": f"train {DATA['amr']} --task amr --recipe tuned"
     " --set train.start_from={amr-silver} --seed 2",
-    "amr": f"train {DATA['amr']} --task amr --recipe large"
+    "amr-large": f"train {DATA['amr']} --task amr --recipe large"
     " --set train.start_from={amr-tuned} --set train.contextual_from={dm-large}",
+    "amr-open": f"train {OPEN} --task amr --recipe large {WIDE} --set train.start_from={{amr-large}}"
+    " --set train.epochs=12 --set train.evaluate_from=12",
+    "amr": f"train {OPEN} {DIALOGUE} --task amr --recipe large {WIDE} {FRAMES}"
+    " --set train.start_from={amr-open} --set train.epochs=30 --set train.evaluate_from=30"
+    " --set train.updates=2205 --set train.learning_rate=0.0006"
+    " --set train.contextual_rate=0.0004 --seed 2",
 }
 """What makes each model, and the silver graphs that AMR learns from first. Names in braces are
 other steps, which come before; {C} is the folder of the treebanks."""
