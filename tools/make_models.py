@@ -92,8 +92,8 @@ STEPS = {
     " --set train.start_from={amr-silver} --seed 2",
     "amr-large": f"train {DATA['amr']} --task amr --recipe large"
     " --set train.start_from={amr-tuned} --set train.contextual_from={dm-large}",
-    "amr-open": f"train {OPEN} --task amr --recipe large {WIDE} --set train.start_from={{amr-large}}"
-    " --set train.epochs=12 --set train.evaluate_from=12",
+    "amr-open": f"train {OPEN} --task amr --recipe large {WIDE}"
+    " --set train.start_from={amr-large} --set train.epochs=12 --set train.evaluate_from=12",
     "amr": f"train {OPEN} {DIALOGUE} --task amr --recipe large {WIDE} {FRAMES}"
     " --set train.start_from={amr-open} --set train.epochs=30 --set train.evaluate_from=30"
     " --set train.updates=2205 --set train.learning_rate=0.0006"
