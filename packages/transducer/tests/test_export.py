@@ -226,7 +226,7 @@ def test_the_command_exports_scores_and_writes_a_card(
     ]
     assert card.training.sentences == 10
     assert list(card.training.files) == [file.name]
-    nearest = "transducer train --task dm --recipe paper-dm --train ten.sdp --dev ten.sdp --set "
+    nearest = "transducer train --task dm --recipe tiny --train ten.sdp --dev ten.sdp --set "
     assert card.training.command.startswith(nearest)
     assert "--set model.decoder_size=96" in card.training.command
     assert card.weights.size == cards.model_size(out)
@@ -235,7 +235,7 @@ def test_the_command_exports_scores_and_writes_a_card(
     monkeypatch.setattr(shipped, "FOLDER", tmp_path / "models")
     code, output = command("models")
     assert code == 0, output
-    for word in ("dm", "2023-11-14", "MIT", "CC0", "100.0 (ten)", "the first ten sentences"):
+    for word in ("dm", "2023-11-14", "CC0", "ten", "100.0", "labelled F1 with tops"):
         assert word in output
     code, output = command("models", "--json")
     assert [row["task"] for row in json.loads(output)] == ["dm"]
@@ -311,6 +311,31 @@ def test_without_models_the_commands_say_so(
         code, output = command(*arguments)
         assert code == 1
         assert "no model for ucca ships with this version (there is: none)" in output
+
+
+def test_the_table_of_shipped_models_fits_a_terminal() -> None:
+    code, output = command("models")
+    assert code == 0
+    assert {line.split()[0] for line in output.splitlines()[1:]} >= set(shipped.shipped_tasks())
+    assert max(map(len, output.splitlines())) <= 100
+
+
+def test_parse_says_why_a_shipped_model_is_experimental(
+    tmp_path: Path, trained: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, run = trained
+    why = "It has seen ten sentences."
+    (tmp_path / "about.toml").write_text(f'{ABOUT}\nexperimental = "{why}"\n')
+    out = tmp_path / "models" / "dm"
+    code, output = command("export", run, "-o", out, "--about", tmp_path / "about.toml")
+    assert code == 0, output
+    assert f"**Experimental.** {why}" in (out / "README.md").read_text()
+    monkeypatch.setattr(shipped, "FOLDER", tmp_path / "models")
+    arguments = ["parse", "--task", "dm", "--input", "tokens", "--device", "cpu"]
+    result = CliRunner().invoke(main, arguments, input="She sings\n")
+    assert (result.exit_code, result.stderr) == (0, f"the DM model is experimental. {why}\n")
+    result = CliRunner().invoke(main, [*arguments[:1], "--model", str(out), *arguments[3:]])
+    assert "experimental" not in result.stderr
 
 
 def test_the_cards_of_shipped_models_are_true() -> None:

@@ -17,7 +17,7 @@ import shlex
 import textwrap
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import MISSING, asdict, dataclass, fields
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -49,6 +49,8 @@ class About:
     weights_licence: str
     notes: str = ""
     """Markdown: what the model is good for and what not."""
+    experimental: str = ""
+    """Why nobody should rely on the model yet, in one sentence, which ``parse`` repeats."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,8 +119,9 @@ def read_about(path: Path) -> About:
     except (OSError, ValueError) as error:
         raise ModelError(f"{path}: {error}") from error
     known = [f.name for f in fields(About)]
+    needed = [f.name for f in fields(About) if f.default is MISSING]
     wrong = [name for name in values if name not in known]
-    missing = [name for name in known[:-1] if not values.get(name)]
+    missing = [name for name in needed if not values.get(name)]
     if wrong or missing:
         problem = f"unknown field {wrong[0]!r}" if wrong else f"the field {missing[0]!r} is missing"
         raise ModelError(f"{path}: {problem}; the fields are {', '.join(known)}")
@@ -232,6 +235,7 @@ def page(card: Card) -> str:
     before = "" if training.dev_f1 is None else f"{training.dev_f1:.2f} before rounding the weights"
     parts = [
         f"# {about.title}",
+        about.experimental and f"**Experimental.** {about.experimental}",
         _table([("", ""), *facts.items()]),
         about.notes,
         "## Scores",

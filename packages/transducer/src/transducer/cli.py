@@ -74,7 +74,11 @@ def main() -> None:
 
 @main.command()
 @click.option("--task", type=click.Choice(TASKS), help="The framework.")
-@click.option("--recipe", metavar="NAME", help=f"One of {', '.join(recipes())}; default: tiny.")
+@click.option(
+    "--recipe",
+    metavar="NAME",
+    help=f"One of {', '.join(recipes())}; default: small, and tiny for the sample corpus.",
+)
 @click.option(
     "--config", "config_file", type=click.Path(exists=True, dir_okay=False), help="A TOML file."
 )
@@ -128,7 +132,7 @@ def train(  # noqa: PLR0917 - one parameter per option
             if config_file:
                 config = load_config(config_file, task=task)
             else:
-                config = load_recipe(recipe or "tiny", task=task)
+                config = load_recipe(recipe or _default_recipe(train_files), task=task)
             config = override(config, settings)
             folder = output or f"runs/{config.task}"
             run = runs.new_run(config, train_files, dev_files, Path(folder), **options)
@@ -471,15 +475,38 @@ def demo(output: str, seed: int, device: str) -> None:
     click.echo(f"\nGold and predicted graphs are drawn in {page}")
 
 
+def _default_recipe(train_files: tuple[str, ...]) -> str:
+    """Return the recipe of users who name none; say which, how long it takes, what is better."""
+    if not train_files:
+        return "tiny"
+    minutes = load_recipe("small", task=TASKS[0]).train.minutes
+    cliutil.note(
+        f"recipe small: at most {minutes:g} minutes of training; --recipe tuned takes longer and "
+        "parses better (docs/training.md)"
+    )
+    return "small"
+
+
 def _load(model: str | None, task: str | None, device: str) -> Transducer:
     """Load the model that the user named, or the one that ships for a task."""
     if model is None and task is None:
         raise click.UsageError("--model DIR or --task T is missing")
     from transducer.parser import Transducer
 
-    return (
-        Transducer.shipped(str(task), device) if model is None else Transducer.load(model, device)
-    )
+    if model is not None:
+        return Transducer.load(model, device)
+    _warn(str(task))
+    return Transducer.shipped(str(task), device)
+
+
+def _warn(task: str) -> None:
+    """Say so if the model that ships for a task is not to be relied on yet."""
+    from transducer.cards import read_card
+    from transducer.shipped import find_model
+
+    why = read_card(find_model(task)).about.experimental
+    if why:
+        cliutil.note(f"the {task.upper()} model is experimental. {why}")
 
 
 def _settings(parser: Transducer, options: dict[str, Any]) -> DecodeConfig:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 from transducer.cards import METRICS, Card, model_size, read_card
@@ -33,29 +34,18 @@ def shipped_cards() -> list[Card]:
 
 
 def overview(cards: list[Card]) -> list[tuple[object, ...]]:
-    """Return the table of shipped models, one row per task."""
-    columns = "task, metric, dev score, MB, date, data, licence of data, licence of weights"
-    return [
-        tuple(columns.split(", ")),
-        *(
-            (
-                card.task,
-                METRICS[card.task],
-                "; ".join(_score(card)),
-                round(model_size(FOLDER / card.task) / 1e6, 1),
-                card.date,
-                card.about.data,
-                card.about.data_licence,
-                card.about.weights_licence,
-            )
-            for card in cards
-        ),
-    ]
+    """Return the table of shipped models, one row per dev section; the cards have the rest."""
+    columns = ("task", "dev section", "F1", "metric", "MB", "date", "licence of weights")
+    return [columns, *(row for card in cards for row in _rows(card))]
 
 
-def _score(card: Card) -> list[str]:
-    """Return the score of each file, by the last of the beam sizes."""
+def _rows(card: Card) -> Iterator[tuple[object, ...]]:
+    """Yield the score of each file, by the last of the beam sizes, and what is said but once."""
     last = card.scores[-1].beam if card.scores else 1
-    return [
-        f"{score.f1:.1f} ({Path(score.gold).stem})" for score in card.scores if score.beam == last
-    ]
+    megabytes = f"{model_size(FOLDER / card.task) / 1e6:.1f}"
+    once = (METRICS[card.task], megabytes, card.date, card.about.weights_licence)
+    task: str = card.task
+    for score in card.scores:
+        if score.beam == last:
+            yield task, Path(score.gold).name.partition(".")[0], f"{score.f1:.1f}", *once
+            task, once = "", ("",) * len(once)
