@@ -76,7 +76,7 @@ def small(request: pytest.FixtureRequest) -> Small:
     return Small(request.param)
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def make_small() -> Callable[..., Small]:
     """The maker of small models, for tests that set switches."""
     return Small

@@ -53,7 +53,6 @@ from transducer.amr.pipeline import without_tags
 from transducer.amr.polarity import learn_polarity, restore_polarity
 from transducer.amr.senses import count_concepts, learn_senses, remove_senses, restore_senses
 from transducer.amr.wiki import Links, learn_wiki, remove_wiki, restore_wiki
-from transducer.config import AmrConfig, Config
 from transducer.errors import ConfigError
 from transducer.tasks import make_linker
 from transducer.text import tokenize
@@ -529,17 +528,16 @@ def test_spotlight_without_a_place_for_its_cache(server: Any, tmp_path: Path) ->
     assert linker("He saw New York.", "New York") == "New_York_City"
 
 
-def test_a_model_with_an_endpoint_remembers_the_answers(
+def test_answers_are_remembered_for_the_next_model(
     server: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ARBORA_CACHE", str(tmp_path))
-    config = Config("amr", amr=AmrConfig(spotlight=endpoint(server)))
     for _ in range(2):
-        linker = make_linker(config)
+        linker = make_linker(endpoint(server))
         assert linker is not None
         assert linker("He saw New York.", "New York") == "New_York_City"
     assert server.requests == 1
-    assert make_linker(Config("amr")) is None
+    assert make_linker("") is None
 
 
 def test_spotlight_tries_again(server: Any) -> None:

@@ -263,6 +263,27 @@ def load_annotator(name: str | Path | None) -> Annotator | None:
     return _spacy(str(name))
 
 
+def model_annotator(name: str, place: str) -> Annotator | None:
+    """Return the annotator that a model directory names, at *place* in one of its files."""
+    require_harmless(name, place, "--annotator")
+    if name not in ("none", "auto") and name not in _installed_pipelines():
+        raise AnnotationError(f"{place}: the spaCy pipeline {name!r} is not installed")
+    return load_annotator(name)
+
+
+def require_harmless(name: str, place: str, option: str) -> None:
+    """Refuse an annotator that a model directory must not name; the user can, with *option*.
+
+    A model is data from a stranger, which names neither code nor folders: ``none``, ``auto``, or a
+    spaCy pipeline that is installed.
+    """
+    if not name.isidentifier():
+        raise AnnotationError(
+            f"{place} = {name!r} is no spaCy pipeline, and a model may name neither code nor "
+            f"folders: give {option}"
+        )
+
+
 def _auto() -> Annotator | None:
     if importlib.util.find_spec("spacy") is None:
         return None
@@ -276,11 +297,17 @@ def _auto() -> Annotator | None:
     return None
 
 
-def _installed_pipeline() -> str | None:
+def _installed_pipelines() -> list[str]:
+    if importlib.util.find_spec("spacy") is None:
+        return []
     import spacy.util  # noqa: PLC0415 - optional and slow
 
+    return sorted(spacy.util.get_installed_models())
+
+
+def _installed_pipeline() -> str | None:
     preferred = ("en_core_web_md", "en_core_web_lg", "en_core_web_sm")
-    installed = sorted(spacy.util.get_installed_models())
+    installed = _installed_pipelines()
     candidates = [*preferred, *(model for model in installed if model.startswith("en_"))]
     return next((model for model in candidates if model in installed), None)
 
@@ -317,7 +344,11 @@ def _plug_in(module: str, function: str) -> Annotator:
         raise AnnotationError(
             f"the annotator '{module}:{function}' cannot be found: {error}"
         ) from error
-    made = factory()
+    try:
+        made = factory()
+    except (Exception, SystemExit) as error:  # whatever the user's function does
+        reason = f"{type(error).__name__}: {error}".splitlines()[0]
+        raise AnnotationError(f"'{module}:{function}' made no annotator but {reason}") from error
     if not isinstance(made, Annotator):
         raise AnnotationError(f"'{module}:{function}' made no annotator but {made!r}")
     return made

@@ -24,6 +24,7 @@ from typing import Any
 
 from transducer.config import Config, load_recipe, recipes
 from transducer.errors import ModelError
+from transducer.schema import MEGABYTE, SchemaError, checked, read_json
 
 CARD = "card.json"
 PAGE = "README.md"
@@ -132,20 +133,12 @@ def read_card(folder: Path) -> Card:
     """Read the card of a model directory."""
     path = folder / CARD
     try:
-        values: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        return Card(
-            **{
-                **values,
-                "about": About(**values["about"]),
-                "training": Training(**values["training"]),
-                "weights": Weights(**values["weights"]),
-                "scores": tuple(Score(**score) for score in values["scores"]),
-            }
-        )
+        card: Card = checked(Card, read_json(path, MEGABYTE))
     except FileNotFoundError as error:
         raise ModelError(f"{folder} has no model card") from error
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, SchemaError) as error:
         raise ModelError(f"{path} is damaged: {error}") from error
+    return card
 
 
 def write_card(folder: Path, card: Card) -> None:

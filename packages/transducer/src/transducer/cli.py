@@ -64,6 +64,13 @@ _int8 = click.option(
     "--int8/--no-int8", default=None, help="Compute with 8-bit weights: faster on a CPU."
 )
 
+_spotlight = click.option(
+    "--spotlight",
+    default="",
+    metavar="URL",
+    help="AMR: ask this DBpedia Spotlight service for links; it is sent the sentences.",
+)
+_seed = click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=1, show_default=True)
 _bits = click.Choice(["4", "8", "16"])
 
 
@@ -101,7 +108,7 @@ def main() -> None:
     type=click.Path(exists=True, file_okay=False),
     help="Go on where DIR stopped.",
 )
-@click.option("--seed", default=1, show_default=True)
+@_seed
 @_device
 def train(  # noqa: PLR0917 - one parameter per option
     task: str | None,
@@ -171,6 +178,7 @@ def train(  # noqa: PLR0917 - one parameter per option
 @_length_penalty
 @_int8
 @_annotator
+@_spotlight
 @_device
 def parse(
     input_: str, model: str | None, task: str | None, output: str, kind: str | None, **options: Any
@@ -180,14 +188,14 @@ def parse(
     from transducer.inputs import guess_kind
 
     with one_voice():
-        parser = _load(model, task, options["device"])
+        parser = _load(model, task, options["device"], options["spotlight"])
         if options["nbest"] > (options["beam"] or parser.task.config.decode.beam):
             options["beam"] = options["nbest"]
         wishes = Wishes(
             kind=kind or guess_kind(input_),
             to=options["to"] or _NATIVE[parser.task.name],
             settings=_settings(parser, options),
-            annotator=_annotator_of(parser, options),
+            annotator=_annotator_of(parser, model, options),
             **{name: options[name] for name in ("scores", "alignments", "incremental", "resume")},
         )
         if parse_file(parser, input_, output, wishes):
@@ -211,6 +219,7 @@ def parse(
 @_length_penalty
 @_int8
 @_annotator
+@_spotlight
 @_device
 def evaluate(
     gold: str,
@@ -225,10 +234,10 @@ def evaluate(
     from transducer.report import evaluate_file, evaluation_table
 
     with one_voice():
-        parser = _load(model, task, options["device"])
+        parser = _load(model, task, options["device"], options["spotlight"])
         settings = _settings(parser, options)
         report = evaluate_file(
-            parser, gold, settings, _annotator_of(parser, options), fine_grained=fine_grained
+            parser, gold, settings, _annotator_of(parser, model, options), fine_grained=fine_grained
         )
         if parser.group.main:
             as_json = format_ == "json"
@@ -303,7 +312,7 @@ def preprocess(
     from transducer.steps import learned_tables
 
     leave_out = (lambda _: None) if skip_invalid else None  # those of IN are told once, below
-    tables, options, _ = learned_tables(model, train_files or (input_,), leave_out)
+    tables, options = learned_tables(model, train_files or (input_,), leave_out)
     _process(
         input_,
         options,
@@ -315,15 +324,20 @@ def preprocess(
 
 @main.command()
 @_with_tables
-def postprocess(input_: str, model: str | None, train_files: tuple[str, ...], **rest: Any) -> None:
+@_spotlight
+def postprocess(
+    input_: str, model: str | None, train_files: tuple[str, ...], spotlight: str, **rest: Any
+) -> None:
     """Finish graphs as a model emits them, and tell what each step changes.
 
     Senses, entities, negations and links are restored, and the graphs completed.
     """
     from transducer import amr
     from transducer.steps import learned_tables
+    from transducer.tasks import make_linker
 
-    tables, options, linker = learned_tables(model, train_files)
+    tables, options = learned_tables(model, train_files)
+    linker = make_linker(spotlight)
     _process(
         input_,
         options,
@@ -460,7 +474,7 @@ def models(*, as_json: bool, task: str | None) -> None:
 
 @main.command()
 @click.option("-o", "--output", default="demo", show_default=True, metavar="DIR")
-@click.option("--seed", default=1, show_default=True)
+@_seed
 @_device
 def demo(output: str, seed: int, device: str) -> None:
     """Train, parse, score and draw, on the built-in sample corpus; about six minutes."""
@@ -487,16 +501,16 @@ def _default_recipe(train_files: tuple[str, ...]) -> str:
     return "small"
 
 
-def _load(model: str | None, task: str | None, device: str) -> Transducer:
+def _load(model: str | None, task: str | None, device: str, spotlight: str) -> Transducer:
     """Load the model that the user named, or the one that ships for a task."""
     if model is None and task is None:
         raise click.UsageError("--model DIR or --task T is missing")
     from transducer.parser import Transducer
 
     if model is not None:
-        return Transducer.load(model, device)
+        return Transducer.load(model, device, spotlight=spotlight)
     _warn(str(task))
-    return Transducer.shipped(str(task), device)
+    return Transducer.shipped(str(task), device, spotlight=spotlight)
 
 
 def _warn(task: str) -> None:
@@ -515,7 +529,15 @@ def _settings(parser: Transducer, options: dict[str, Any]) -> DecodeConfig:
     return replace(own, **{name: value for name, value in said.items() if value is not None})
 
 
-def _annotator_of(parser: Transducer, options: dict[str, Any]) -> Annotator | None:
-    from transducer.annotation import load_annotator
+def _annotator_of(
+    parser: Transducer, model: str | None, options: dict[str, Any]
+) -> Annotator | None:
+    """Return the annotator that the user named, or else the one of the training."""
+    from transducer.annotation import load_annotator, model_annotator
 
-    return load_annotator(options["annotator"] or parser.task.config.train.annotator)
+    if options["annotator"]:
+        return load_annotator(options["annotator"])
+    folder = model or f"the {parser.task.name} model"
+    return model_annotator(
+        parser.task.config.train.annotator, f"{folder}/config.json: train.annotator"
+    )

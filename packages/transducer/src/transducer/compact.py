@@ -20,6 +20,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 import torch
 from safetensors import safe_open
@@ -49,6 +50,13 @@ _SMALLEST = 4096
 """Tensors with fewer weights stay half floats."""
 _NARROWEST = 32
 """Rows with fewer weights are not worth a scale of their own."""
+_LARGEST = 1e4
+"""What no weight exceeds: with larger ones sums overflow, and a parser computes with no numbers."""
+_MOST_HEADER = 16_000_000
+"""Bytes in which the file says what it holds."""
+_FLOATS: tuple[str, ...] = ("F64", "F32", "F16", "BF16")
+_ROUNDED = {"I8": 1, "U8": 2}
+"""Types of rounded weights -> how many of them are in a byte."""
 _NOISE = 1e-6
 """Relative differences up to here are rounding errors of the training, not changes."""
 
@@ -77,16 +85,80 @@ def write_weights(
     part.replace(path)
 
 
-def read_weights(path: Path, fresh: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Read weights, rounded or not, for a model that was just made and has the weights *fresh*."""
+class Stored(NamedTuple):
+    """What a file says of a tensor."""
+
+    dtype: str
+    shape: tuple[int, ...]
+
+
+def read_header(path: Path) -> dict[str, Stored]:
+    """Return what a weights file holds, without reading any tensor."""
     if not path.is_file():  # safetensors' own error does not say which file
         raise FileNotFoundError(path)
+    with path.open("rb") as file:
+        if int.from_bytes(file.read(8), "little") > _MOST_HEADER:
+            raise ModelError(f"{path} is damaged: its header has more than {_MOST_HEADER:,} bytes")
+    with safe_open(path, "pt") as file:
+        slices = ((name, file.get_slice(name)) for name in file.keys())  # noqa: SIM118
+        return {name: Stored(s.get_dtype(), tuple(s.get_shape())) for name, s in slices}
+
+
+def misfit(stored: Mapping[str, Stored], model: Mapping[str, Tensor]) -> str:
+    """Return the first difference between what a file holds and a model's weights, or nothing.
+
+    A tensor of the pretrained encoder may be missing: it was not tuned.
+    """
+    for name in stored:
+        if name.removesuffix(_SCALE) not in model:
+            return f"{name} is not part of the model"
+    for name, weight in model.items():
+        if name not in stored:
+            if _is_pretrained(name):
+                continue
+            return f"{name} is missing"
+        found, scale = stored[name], stored.get(name + _SCALE)
+        expected, dtypes = tuple(weight.shape), _FLOATS
+        if scale is not None and weight.dim() > 1 and weight.numel():
+            columns = _columns(weight)
+            rows = weight.numel() // columns
+            expected, dtypes = (rows, -(-columns // _ROUNDED.get(found.dtype, 1))), tuple(_ROUNDED)
+            if scale.dtype not in _FLOATS or scale.shape != (rows,):
+                return f"{name}{_SCALE} is {_told(scale)}, not {rows} numbers"
+        if found.shape != expected or (weight.is_floating_point() and found.dtype not in dtypes):
+            return f"{name} is {_told(found)}, not {' x '.join(map(str, expected)) or 'a number'}"
+    return ""
+
+
+def _told(stored: Stored) -> str:
+    return f"{' x '.join(map(str, stored.shape)) or 'a number'} of type {stored.dtype}"
+
+
+def check_numbers(path: Path, weights: Mapping[str, Tensor]) -> None:
+    """Refuse weights that are no numbers, or too large to compute with."""
+    for name, weight in weights.items():
+        # Asked so that what is no number is refused, too.
+        if weight.numel() and not bool(weight.abs().max() <= _LARGEST):
+            raise ModelError(
+                f"{path} is damaged: {name} has a weight that is not a number up to {_LARGEST:,.0f}"
+            )
+
+
+def read_weights(path: Path, fresh: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Read weights, rounded or not, for a model that was just made and has the weights *fresh*."""
+    problem = misfit(read_header(path), fresh)
+    if problem:
+        raise ModelError(f"{path} does not fit the model: {problem}")
     with safe_open(path, "pt") as file:
         header = file.metadata() or {}
         stored = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     names = [name for name in stored if not name.endswith(_SCALE)]
     weights = {name: _restored(name, stored, fresh) for name in names}
+    check_numbers(path, weights)
     if _CHECKSUM not in header:
+        missing = next((name for name in fresh if name not in weights), None)
+        if missing is not None:
+            raise ModelError(f"{path} does not fit the model: {missing} is missing")
         return weights
     if header[_CHECKSUM] != _checksum(fresh):
         raise ModelError(f"{path} belongs to another version of the pretrained encoder")
@@ -133,8 +205,6 @@ def _restored(name: str, stored: Mapping[str, Tensor], fresh: Mapping[str, Tenso
     weight = stored[name]
     if name + _SCALE not in stored:
         return weight.float()
-    if name not in fresh:
-        raise RuntimeError(f"{name} is not part of the model")
     model = fresh[name]
     return restored_rows(weight, stored[name + _SCALE], _columns(model)).view(model.shape)
 

@@ -24,7 +24,7 @@ from graphconv.graph import Token
 from transducer.annotation import token_features
 from transducer.frames import token_frames
 from transducer.structure import candidate_heads
-from transducer.vocab import BOS, EOS, PAD, SPECIALS, UNK, Vocabularies, Vocabulary
+from transducer.vocab import BOS, EOS, FIRST, PAD, SPECIALS, UNK, Vocabularies, Vocabulary
 
 if TYPE_CHECKING:
     from transducer.contextual import Subwords
@@ -159,9 +159,9 @@ def build_vocabularies(
     build = Vocabulary.build
     return Vocabularies(
         words=build(counts["words"], size=words),
-        nodes=build(counts["nodes"], size=nodes, specials=(*SPECIALS, "<begin>")),
-        labels=build(counts["labels"], size=nodes, specials=(*SPECIALS, "<end>")),
-        relations=build(counts["relations"], specials=(*SPECIALS, "root")),
+        nodes=build(counts["nodes"], size=nodes, specials=FIRST["nodes"]),
+        labels=build(counts["labels"], size=nodes, specials=FIRST["labels"]),
+        relations=build(counts["relations"], specials=FIRST["relations"]),
         chars=build(counts["chars"]),
         frames=build(counts["frames"]),
         **{name: build(counts[name]) for name in _FEATURES},

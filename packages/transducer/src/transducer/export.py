@@ -12,7 +12,7 @@ from typing import Any
 import torch
 
 from transducer import checkpoint
-from transducer.annotation import load_annotator
+from transducer.annotation import model_annotator
 from transducer.cards import (
     CARD,
     PAGE,
@@ -80,7 +80,8 @@ def measure(folder: Path, gold: Sequence[str], beams: Sequence[int] = (1,)) -> l
     """Score a model on treebank files."""
     parser = Transducer.load(folder, "cpu")
     config = parser.task.config
-    annotator = load_annotator(config.train.annotator)
+    place = f"{folder / checkpoint.CONFIG}: train.annotator"
+    annotator = model_annotator(config.train.annotator, place)
     scores = []
     for path in gold:
         for beam in beams:

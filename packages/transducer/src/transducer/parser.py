@@ -30,7 +30,7 @@ from transducer.int8 import has_int8, to_int8
 from transducer.low_rank import merge_differences
 from transducer.model import TransducerModel
 from transducer.shipped import find_model
-from transducer.tasks import LONGEST, Document, Task
+from transducer.tasks import LONGEST, Document, Task, make_linker
 from transducer.vocab import Vocabularies
 
 WINDOW = 1024
@@ -70,17 +70,21 @@ class Transducer:
         self._rounded: tuple[TransducerModel, FrozenFeatures | None] | None = None
 
     @classmethod
-    def load(cls, folder: str | Path, device: str = "auto") -> Transducer:
-        """Load a model directory; processes that were launched together parse together."""
+    def load(cls, folder: str | Path, device: str = "auto", *, spotlight: str = "") -> Transducer:
+        """Load a model directory; processes that were launched together parse together.
+
+        *spotlight* is the address of a service that links the names of AMR; none is asked without.
+        """
         group = join(device)
         saved = checkpoint.load(folder, pick_device(device))
         merge_differences(saved.model)
-        return cls(saved.task, saved.vocabularies, saved.model, saved.score, group=group)
+        task = replace(saved.task, linker=make_linker(spotlight))
+        return cls(task, saved.vocabularies, saved.model, saved.score, group=group)
 
     @classmethod
-    def shipped(cls, task: str, device: str = "auto") -> Transducer:
+    def shipped(cls, task: str, device: str = "auto", *, spotlight: str = "") -> Transducer:
         """Load the model of a task that comes with the package."""
-        return cls.load(find_model(task), device)
+        return cls.load(find_model(task), device, spotlight=spotlight)
 
     def parse(self, sentences: Iterable[str | Sequence[Token]], **options: Any) -> list[Graph]:
         """Parse tokenized sentences: tokens, or strings with blanks between the tokens."""

@@ -5,17 +5,19 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
 from graphconv.cliutil import note
 from transducer import checkpoint, sample
+from transducer.annotation import require_harmless
 from transducer.cache import cache_folder
 from transducer.config import Config, from_dict, override
 from transducer.curves import draw_curves
 from transducer.distributed import launched
 from transducer.errors import ConfigError, LostProcessError, ModelError, TrainingError
+from transducer.schema import MEGABYTE, Name, SchemaError, checked, read_json
 from transducer.train import Epoch, Progress, Trainer
 
 RUN = "run.json"
@@ -23,6 +25,19 @@ RUN = "run.json"
 
 AVERAGED = "averaged"
 """Under this name a mean of models (:mod:`transducer.average`) keeps what RUN says of each."""
+
+
+_KINDS: dict[str, Any] = {
+    "config": Config,
+    "train": tuple[Name, ...],
+    "dev": tuple[Name, ...],
+    "folder": Name,
+    "seed": int,
+    "device": Name,
+    "resumed": tuple[tuple[Name, ...], ...],
+    AVERAGED: tuple[dict[str, Any], ...],
+}
+"""What the entries of RUN are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +86,15 @@ def tell_replaced(folder: Path) -> None:
 
 def read_record(folder: Path) -> dict[str, Any]:
     """Read the description of a training."""
+    path = folder / RUN
     try:
-        record: dict[str, Any] = json.loads((folder / RUN).read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+        record: dict[str, Any] = checked(dict[str, Any], read_json(path, 16 * MEGABYTE))
+        for key in record.keys() & _KINDS.keys():
+            checked(_KINDS[key], record[key], key)
+    except OSError as error:
         raise ModelError(f"{folder} is not a training run: {error}") from error
+    except SchemaError as error:
+        raise ModelError(f"{path} is damaged: {error}") from error
     return record
 
 
@@ -86,6 +106,9 @@ def load_run(folder: Path, settings: Sequence[str] = ()) -> Run:
     for setting in settings:
         if not setting.startswith("train."):
             raise ConfigError(f"--set {setting}: only train.* can change when a run is resumed")
+    for name in ("config", "train", "dev"):
+        if name not in values:
+            raise ModelError(f"{folder / RUN} is damaged: {name} is missing")
     changed = [tuple(before) for before in values.pop("resumed", [])]
     values |= {
         "config": from_dict(values["config"]),
@@ -93,7 +116,12 @@ def load_run(folder: Path, settings: Sequence[str] = ()) -> Run:
         "resumed": (*changed, *([tuple(settings)] if settings else [])),
         **{name: tuple(values[name]) for name in ("train", "dev")},
     }
-    return Run(**values)
+    known = {field.name for field in fields(Run)}
+    run = Run(**{name: value for name, value in values.items() if name in known})
+    if not any(setting.startswith("train.annotator=") for setting in settings):
+        place = f"{folder / RUN}: train.annotator"
+        require_harmless(run.current.train.annotator, place, "--set train.annotator=NAME")
+    return run
 
 
 def train(run: Run, *, resume: bool = False, brief: bool = False) -> float:

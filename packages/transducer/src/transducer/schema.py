@@ -101,13 +101,15 @@ def checked(kind: Any, value: Any, place: str = "") -> Any:
         return _record(kind, value, place)
     if origin is dict:
         return {
-            checked(str, key, place): checked(arguments[1], item, _inside(place, key))
+            checked(arguments[0], key, f"{place}, a key"): checked(
+                arguments[1], item, _inside(place, key)
+            )
             for key, item in _of_type(Mapping, "a section", value, place).items()
         }
     if origin is tuple:
         items = _of_type((list, tuple), "a list", value, place)
         return tuple(checked(arguments[0], item, f"{place}[{i}]") for i, item in enumerate(items))
-    return _PLAIN[kind](value, place)
+    return value if kind is Any else _PLAIN[kind](value, place)
 
 
 def check_limits(record: Any) -> None:
@@ -190,8 +192,10 @@ def _text(value: Any, place: str) -> str:
     text: str = _of_type(str, "of type str", value, place)
     if len(text) > _LONGEST:
         raise SchemaError(f"{place} has {len(text):,} characters, and {_LONGEST:,} is the most")
-    if any("\ud800" <= character <= "\udfff" for character in text):
-        raise SchemaError(f"{place} = {shown(text)} holds half of a character")
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise SchemaError(f"{place} = {shown(text)} holds half of a character") from error
     return text
 
 

@@ -44,7 +44,7 @@ def read_graphs(path: str, on_error: OnError | None = None) -> list[Graph]:
 
 def learned_tables(
     model: str | None, train: Sequence[str], on_error: OnError | None = None
-) -> tuple[amr.Tables, amr.Options, amr.Spotlight | None]:
+) -> tuple[amr.Tables, amr.Options]:
     """Return the tables and switches of a model, or tables learned from files."""
     if model is not None:
         from transducer.checkpoint import load_setup  # noqa: PLC0415 - imports torch
@@ -52,11 +52,11 @@ def learned_tables(
         _, _, task = load_setup(Path(model))
         if task.tables is None:
             raise TransducerError(f"{model} is a model for {task.name}, not for amr")
-        return task.tables, task.options, task.linker
+        return task.tables, task.options
     if not train:
         raise TransducerError("there is no AMR to learn from: give --model or --train")
     graphs = [graph for file in train for graph in read_graphs(file, on_error)]
-    return amr.Tables.learn(graphs), amr.Options(), None
+    return amr.Tables.learn(graphs), amr.Options()
 
 
 def only(options: amr.Options, steps: Sequence[str]) -> amr.Options:

@@ -177,11 +177,9 @@ def make_task(config: Config, graphs: Sequence[Graph]) -> Task:
     if config.task == "amr":
         frames = config.amr.frames
         tables = amr.Tables.learn(graphs, amr.read_rolesets(frames) if frames else ())
-    return Task(config, tables, make_linker(config))
+    return Task(config, tables, make_linker(config.amr.spotlight))
 
 
-def make_linker(config: Config) -> amr.Spotlight | None:
-    """Return the client of the configured entity linker, if there is one."""
-    if not config.amr.spotlight:
-        return None
-    return amr.Spotlight(config.amr.spotlight, cache=cache_folder("spotlight"))
+def make_linker(address: str) -> amr.Spotlight | None:
+    """Return a client of the entity linker at an address that the user gave, if there is one."""
+    return amr.Spotlight(address, cache=cache_folder("spotlight")) if address else None

@@ -9,13 +9,29 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field, fields
+from typing import Any
+
+from transducer.schema import Printable, SchemaError, checked, shown, unknown
 
 PAD, UNK, EOS, BOS = 0, 1, 2, 2
 """Numbers of the special items: EOS in the vocabulary of labels, BOS in that of nodes."""
 
 SPECIALS = ("<pad>", "<unk>")
+
+FIRST = {
+    "nodes": (*SPECIALS, "<begin>"),
+    "labels": (*SPECIALS, "<end>"),
+    "relations": (*SPECIALS, "root"),
+}
+"""What vocabularies begin with, where that is more than SPECIALS."""
+
+_MOST = 1_000_000
+"""Items of a vocabulary."""
+
+_WRITTEN = ("labels", "relations", "frames")
+"""Vocabularies whose items end up in graphs."""
 
 
 class Vocabulary:
@@ -85,6 +101,28 @@ class Vocabularies:
         return {f.name: list(getattr(self, f.name).items) for f in fields(self)}
 
     @classmethod
-    def from_json(cls, data: Mapping[str, list[str]]) -> Vocabularies:
-        """Build the vocabularies that :meth:`to_json` wrote; earlier models have fewer."""
-        return cls(**{f.name: Vocabulary(data[f.name]) for f in fields(cls) if f.name in data})
+    def from_json(cls, data: Any) -> Vocabularies:
+        """Build the vocabularies that :meth:`to_json` wrote; earlier models have no frames."""
+        known = [f.name for f in fields(cls)]
+        lists: dict[str, tuple[str, ...]] = checked(dict[str, tuple[str, ...]], data)
+        for name, items in lists.items():
+            if name not in known:
+                raise SchemaError(f"{shown(name)}: {unknown(name, known)}")
+            _check_items(name, items)
+        for name in known[:-1]:
+            if name not in lists:
+                raise SchemaError(f"{name} is missing")
+        return cls(**{name: Vocabulary(items) for name, items in lists.items()})
+
+
+def _check_items(name: str, items: tuple[str, ...]) -> None:
+    first = FIRST.get(name, SPECIALS)
+    if items[: len(first)] != first:
+        raise SchemaError(f"{name} begins with {', '.join(first)}, not {shown(items[:3])}")
+    if len(items) > _MOST:
+        raise SchemaError(f"{name} has {len(items):,} items, and {_MOST:,} is the most")
+    if len(set(items)) < len(items):
+        raise SchemaError(f"{name} has {shown(Counter(items).most_common(1)[0][0])} twice")
+    for item in items if name in _WRITTEN else ():
+        if item not in Printable():
+            raise SchemaError(f"{name} has {shown(item)}, which holds a control character")

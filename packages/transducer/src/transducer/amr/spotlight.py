@@ -7,9 +7,12 @@ every further name is left unlinked.
 from __future__ import annotations
 
 import hashlib
+import http.client
 import json
 import logging
 import os
+import queue
+import threading
 import time
 import urllib.error
 import urllib.parse
@@ -18,6 +21,9 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
+
+from transducer.errors import ConfigError
+from transducer.schema import Printable, parse_json, read_json
 
 _log = logging.getLogger(__name__)
 
@@ -35,6 +41,9 @@ class Spotlight:
         confidence: float = 0.5,
         pause: float = 0.5,
     ) -> None:
+        parts = urllib.parse.urlsplit(endpoint)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ConfigError(f"the address of Spotlight is {endpoint!r}, not http:// or https://")
         self._endpoint = endpoint
         self._cache = cache
         self._timeout = timeout
@@ -68,17 +77,13 @@ class Spotlight:
     def _ask(self, body: bytes) -> Any:
         if self._dead:
             return None
-        request = urllib.request.Request(
-            self._endpoint, data=body, headers={"Accept": "application/json"}
-        )
         for attempt in range(self._retries + 1):
             if attempt:
                 time.sleep(self._pause)
             try:
-                with urllib.request.urlopen(request, timeout=self._timeout) as response:
-                    return json.load(response)
-            except (OSError, ValueError) as error:  # no connection, HTTP error, time-out, no JSON
-                reason = str(error)
+                return self._answer(body)
+            except _FAILURES as error:
+                reason = str(error) or type(error).__name__
                 if isinstance(error, urllib.error.HTTPError):
                     error.close()
         self._dead = True
@@ -87,6 +92,65 @@ class Spotlight:
         )
         return None
 
+    def _answer(self, body: bytes) -> Any:
+        """Return one answer, or fail in time: a thread of its own waits for whatever drips in."""
+        results: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        thread = threading.Thread(target=self._receive, args=(body, results), daemon=True)
+        thread.start()
+        try:
+            result = results.get(timeout=self._timeout)
+        except queue.Empty:
+            raise TimeoutError(f"no answer within {self._timeout:g} seconds") from None
+        if isinstance(result, Exception):
+            raise result
+        return parse_json(result.decode())
+
+    def _receive(self, body: bytes, results: queue.SimpleQueue[Any]) -> None:
+        """Put the body of one answer into the queue, or why there is none."""
+        headers = {"Accept": "application/json"}
+        request = urllib.request.Request(self._endpoint, data=body, headers=headers)
+        try:
+            with _OPENER.open(request, timeout=self._timeout) as response:
+                results.put(_body(response, time.monotonic() + self._timeout))
+        except Exception as error:  # noqa: BLE001 - told in the thread that waits
+            results.put(error)
+
+
+def _body(response: http.client.HTTPResponse, end: float) -> bytes:
+    """Read an answer, up to a size and a time."""
+    received = bytearray()
+    while chunk := response.read1(_CHUNK):
+        received += chunk
+        if len(received) > _LARGEST or time.monotonic() > end:
+            raise OSError(f"the answer has more than {_LARGEST:,} bytes, or never ends")
+    if response.length:
+        raise OSError(f"the answer lacks {response.length:,} bytes")
+    return bytes(received)
+
+
+_LARGEST = 1_000_000
+"""Bytes of an answer."""
+_CHUNK = 65_536
+_FAILURES = (OSError, ValueError, http.client.HTTPException)
+"""No connection, HTTP error, redirect, time-out, bad header, bad chunk, no JSON."""
+
+
+def _opener() -> urllib.request.OpenerDirector:
+    """Return what opens web addresses and nothing else: no files, and no redirects to elsewhere."""
+    opener = urllib.request.OpenerDirector()
+    for handler in (
+        urllib.request.ProxyHandler,
+        urllib.request.HTTPHandler,
+        urllib.request.HTTPSHandler,
+        urllib.request.HTTPDefaultErrorHandler,
+        urllib.request.HTTPErrorProcessor,
+    ):
+        opener.add_handler(handler())
+    return opener
+
+
+_OPENER = _opener()
+
 
 def _titles(answer: Any) -> Mapping[str, str]:
     """Return surface form -> page title from the service's answer."""
@@ -94,14 +158,15 @@ def _titles(answer: Any) -> Mapping[str, str]:
     resources = answer.get("Resources", ()) if isinstance(answer, dict) else ()
     for resource in resources if isinstance(resources, list) else ():
         if isinstance(resource, dict) and "@URI" in resource and "@surfaceForm" in resource:
-            page = str(resource["@URI"]).rpartition("/resource/")[2]
-            titles.setdefault(str(resource["@surfaceForm"]), urllib.parse.unquote(page))
+            page = urllib.parse.unquote(str(resource["@URI"]).rpartition("/resource/")[2])
+            if page in Printable() and '"' not in page:
+                titles.setdefault(str(resource["@surfaceForm"]), page)
     return titles
 
 
 def _read_json(path: Path) -> Any:
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        return read_json(path, 2 * _LARGEST)
     except (OSError, ValueError):  # absent, or half-written by a process that died
         return None
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Annotated
 
 from graphconv.graph import Graph, Token
 from transducer.amr.anonymize import constant_label, learn_names, learn_rates, placeholder
@@ -17,29 +17,32 @@ from transducer.amr.propbank import Roleset, alias_table
 from transducer.amr.senses import count_concepts, learn_senses, stem
 from transducer.amr.wiki import Links, learn_wiki
 from transducer.annotation import is_punctuation, token_features
+from transducer.schema import Name, Range, checked, parse_json
+
+Share = Annotated[float, Range(0, 1)]
 
 
 @dataclass(frozen=True)
 class Tables:
     """What the training data says; the modules of this package say what each table is for."""
 
-    lexicon: Mapping[str, str] = field(default_factory=dict)
+    lexicon: dict[Name, Name] = field(default_factory=dict)
     """Lower-cased form -> the concept, without sense, that it most often stands for."""
-    senses: Mapping[str, str] = field(default_factory=dict)
+    senses: dict[Name, Name] = field(default_factory=dict)
     """Stem, with "()" if it has arguments -> frame, or stem."""
-    names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    names: dict[Name, tuple[Name, ...]] = field(default_factory=dict)
     """Name in the text -> name in the graph."""
-    rates: Mapping[str, float] = field(default_factory=dict)
+    rates: dict[Name, Share] = field(default_factory=dict)
     """Pattern -> how often what it finds is in the graph."""
-    wiki: Mapping[str, str] = field(default_factory=dict)
+    wiki: dict[Name, Name] = field(default_factory=dict)
     """"type name" or "name" -> link, "" for none."""
-    wiki_rates: Mapping[str, float] = field(default_factory=dict)
+    wiki_rates: dict[Name, Share] = field(default_factory=dict)
     """Type of entity -> how often it has a link."""
-    wiki_titles: Mapping[str, float] = field(default_factory=dict)
+    wiki_titles: dict[Name, Share] = field(default_factory=dict)
     """Type of entity -> how often its link is the name itself, of those that are it or "-"."""
-    negation: Mapping[str, float] = field(default_factory=dict)
+    negation: dict[Name, Share] = field(default_factory=dict)
     """Rule -> how often it is right."""
-    aliases: Mapping[str, str] = field(default_factory=dict)
+    aliases: dict[Name, Name] = field(default_factory=dict)
     """Word -> stem of the frames that it calls (PropBank)."""
 
     @classmethod
@@ -61,9 +64,9 @@ class Tables:
             first,
             names={text: tuple(parts) for text, parts in known.items()},
             rates=learn_rates(pairs, known),
-            wiki=links.table,
-            wiki_rates=links.rates,
-            wiki_titles=links.titles,
+            wiki=dict(links.table),
+            wiki_rates=dict(links.rates),
+            wiki_titles=dict(links.titles),
             negation=learn_polarity(pairs, lambda token: copy_lemma(token, first)),
         )
 
@@ -74,11 +77,8 @@ class Tables:
     @classmethod
     def from_json(cls, text: str) -> Tables:
         """Read what :meth:`to_json` wrote; a table that is missing is empty."""
-        values: dict[str, Any] = json.loads(text)
-        known = {item.name for item in fields(cls)}
-        kept = {name: value for name, value in values.items() if name in known}
-        kept["names"] = {key: tuple(parts) for key, parts in kept.get("names", {}).items()}
-        return cls(**kept)
+        tables: Tables = checked(cls, parse_json(text))
+        return tables
 
     @property
     def links(self) -> Links:
