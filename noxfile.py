@@ -130,7 +130,7 @@ def pin(session: nox.Session) -> None:
     editable = (
         "packages/graphconv[all]",
         "packages/evaltools",
-        "packages/transducer[minilm,mpnet,spacy]",
+        "packages/transducer[spacy]",
     )
     session.install("--quiet", *(f"--editable={package}" for package in editable))
     frozen = session.run("python", "-m", "pip", "freeze", "--exclude-editable", silent=True)

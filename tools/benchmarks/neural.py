@@ -146,7 +146,7 @@ def _setup(recipe: str, contextual: str) -> Setup:
 @functools.cache
 def _words(size: int) -> tuple[str, ...]:
     """Return so many different words; a fourth of them are two words in one, for 1.25 sub-words."""
-    tokenizer = json.loads((Path(locate(MINILM)) / "tokenizer.json").read_text(encoding="utf-8"))
+    tokenizer = json.loads((locate(MINILM) / "tokenizer.json").read_text(encoding="utf-8"))
     known = [word for word in tokenizer["model"]["vocab"] if word.isalpha() and len(word) > 1]
     rng = random.Random(1)
     found: dict[str, None] = {}

@@ -17,6 +17,7 @@ from transducer import sample
 from transducer.config import Config, ModelConfig, TrainConfig
 from transducer.constraints import Rules, make_rules
 from transducer.data import Batch, Item, build_vocabularies, collate, number
+from transducer.encoders import look, parse_reference
 from transducer.model import TransducerModel
 from transducer.tasks import Task, make_task, training_graphs
 from transducer.vocab import Vocabularies
@@ -105,6 +106,18 @@ def tiny_mpnet(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )  # fmt: skip
     MPNetModel(config).save_pretrained(folder)  # type: ignore[no-untyped-call]
     return folder
+
+
+@pytest.fixture(scope="session")
+def here() -> Callable[[str], str]:
+    """Return a function that skips a test unless an encoder is here; nothing is fetched."""
+
+    def check(name: str) -> str:
+        if look(parse_reference(name)) is None:
+            pytest.skip(f"{name} is not here: transducer fetch {name}")
+        return name
+
+    return check
 
 
 @pytest.fixture

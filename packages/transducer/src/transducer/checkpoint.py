@@ -33,6 +33,7 @@ from torch import Tensor
 from transducer.amr import Tables
 from transducer.compact import Stored, check_numbers, misfit, read_header, read_weights
 from transducer.config import Config
+from transducer.encoders import check_reference
 from transducer.errors import ModelError
 from transducer.model import TransducerModel
 from transducer.schema import (
@@ -201,6 +202,7 @@ def load_setup(folder: Path) -> tuple[Config, Vocabularies, Task]:
     folder = training_of(folder)
     with _reading(folder, CONFIG) as path:
         setup: Setup = checked(Setup, _of_this_format(read_json(path, MEGABYTE)))
+    check_reference(setup.config.model.contextual, f"{path}, model.contextual")
     with _reading(folder, VOCABULARIES) as path:
         vocabularies = Vocabularies.from_json(read_json(path, 16 * MEGABYTE))
     tables = None

@@ -473,6 +473,27 @@ def models(*, as_json: bool, task: str | None) -> None:
 
 
 @main.command()
+@click.argument("encoder", required=False)
+@click.option("--to", metavar="DIR", help="Copy it below DIR, for a machine without network.")
+@click.option("--list", "listed", is_flag=True, help="Tell which encoders are where.")
+def fetch(encoder: str | None, to: str | None, *, listed: bool) -> None:
+    """Fetch a pre-trained encoder; without a name, that of the models that ship.
+
+    ENCODER is a name such as ORG/NAME or ORG/NAME@REVISION, or a folder, which is then known by its
+    hash. On a machine without network, set ARBORA_ENCODERS to a copy of DIR.
+    """
+    from transducer import encoders
+
+    if listed:
+        click.echo(cliutil.table(encoders.overview()))
+        return
+    found = encoders.find(encoder or next(iter(encoders.PINNED)))
+    folder = found.folder if to is None else encoders.copy_to(found, Path(to))
+    cliutil.note(f"{found.reference}: {found.size / 1e6:.1f} MB, verified")
+    click.echo(folder)
+
+
+@main.command()
 @click.option("-o", "--output", default="demo", show_default=True, metavar="DIR")
 @_seed
 @_device

@@ -5,8 +5,8 @@ from __future__ import annotations
 import copy
 import hashlib
 import json
-import os
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -17,7 +17,7 @@ from torch import Tensor, nn
 
 from transducer.bert import Bert, is_bert, load_bert
 from transducer.config import ModelConfig
-from transducer.encoders import locate
+from transducer.encoders import digest_of, find
 from transducer.errors import ModelError
 from transducer.int8 import shorten
 from transducer.low_rank import learn_differences
@@ -40,33 +40,43 @@ class Subwords(NamedTuple):
 @cache
 def _loaded(name: str) -> tuple[Any, Any]:
     """Return tokenizer and model, loaded once per process."""
-    folder = locate(name)
-    if Path(folder).is_dir():
-        os.environ.setdefault("HF_HUB_OFFLINE", "1")
-        if is_bert(Path(folder)):
-            return load_bert(Path(folder))
+    encoder = find(name)
+    if is_bert(encoder.folder):
+        return load_bert(encoder.folder)
     # Imported here: transformers takes longer to import than all the rest of the package.
     from transformers import AutoModel, AutoTokenizer  # noqa: PLC0415
     from transformers.utils import logging  # noqa: PLC0415
 
     logging.disable_progress_bar()  # type: ignore[no-untyped-call]
-    tokenizer = AutoTokenizer.from_pretrained(folder, use_fast=True)
-    model = AutoModel.from_pretrained(folder, dtype=torch.float32)
+    safe: dict[str, Any] = {"trust_remote_code": False, "local_files_only": True}
+    with encoder.alone() as folder, _told(name):
+        tokenizer = AutoTokenizer.from_pretrained(folder, use_fast=True, **safe)
+        model = AutoModel.from_pretrained(folder, dtype=torch.float32, use_safetensors=True, **safe)
     return tokenizer, model.eval()
+
+
+@contextmanager
+def _told(name: str) -> Iterator[None]:
+    """Say of which encoder an error is, whatever is wrong with its files."""
+    try:
+        yield
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RuntimeError) as error:
+        reason = (str(error) or type(error).__name__).strip().splitlines()[0]
+        raise ModelError(f"the encoder {name} cannot be loaded: {reason}") from error
 
 
 @cache
 def _shape(name: str) -> tuple[int, int]:
     """Return (vector size, number of layers with the embedding layer)."""
-    folder = locate(name)
-    path = Path(folder) / "config.json"
-    if path.is_file():
-        config = json.loads(path.read_text(encoding="utf-8"))
+    encoder = find(name)
+    if is_bert(encoder.folder):
+        config = json.loads((encoder.folder / "config.json").read_text(encoding="utf-8"))
         return config["hidden_size"], config["num_hidden_layers"] + 1
     from transformers import AutoConfig  # noqa: PLC0415 - see _loaded
 
-    loaded = AutoConfig.from_pretrained(folder)
-    return loaded.hidden_size, loaded.num_hidden_layers + 1
+    with encoder.alone() as folder, _told(name):
+        loaded = AutoConfig.from_pretrained(folder, trust_remote_code=False, local_files_only=True)
+        return loaded.hidden_size, loaded.num_hidden_layers + 1
 
 
 def cut(name: str, sentences: Sequence[Sequence[str]], width: int) -> Subwords:
@@ -258,8 +268,10 @@ class FrozenFeatures:
         return [halves[i, : len(words)] for i, words in enumerate(sentences)]
 
     def _key(self) -> str:
-        digest = hashlib.sha256(f"{self.name} {self.last} {self.shape}".encode()).hexdigest()[:12]
-        return f"{self.name.replace('/', '--')}-{digest}"
+        encoder = find(self.name)
+        known = f"{digest_of(encoder.files)} {self.last} {self.shape}"
+        name = encoder.reference.name.replace("/", "--")
+        return f"{name}-{hashlib.sha256(known.encode()).hexdigest()[:12]}"
 
 
 class RememberedFeatures:

@@ -37,6 +37,7 @@ from transducer.config import TASKS, Config
 from transducer.contextual import FrozenFeatures, RememberedFeatures, mask_number
 from transducer.data import Batch, Item, batches, build_vocabularies, number
 from transducer.distributed import Group, launched, lost_processes
+from transducer.encoders import pinned
 from transducer.errors import TrainingError
 from transducer.evaluation import headline
 from transducer.inputs import gold_documents
@@ -137,9 +138,9 @@ class Trainer:
             self.config = replace(self.config, train=config.train)
             graphs = self._graphs(train)
         else:
-            self.config = config
+            self.config = pinned(config)
             graphs = self._graphs(train)
-            self.task = make_task(config, graphs)
+            self.task = make_task(self.config, graphs)
             self.vocabularies = self._build_vocabularies(graphs)
         self.data = self._data(graphs, train, dev)
         self.model = TransducerModel(self.config.model, self.vocabularies)
