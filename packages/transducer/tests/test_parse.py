@@ -465,7 +465,11 @@ def test_wrong_wishes_are_one_sentence(memorized: Memorized, tmp_path: Path) -> 
         (file, "--to", "amr"): "the format amr cannot hold dm graphs",
         (file, "-o", tmp_path): "is a folder, where a file is to be written",
         (file, "--device", "x"): "there is no device 'x' here",
-        (tmp_path, "--input", "treebank"): "there is no .xml file in the folder",
+        (
+            tmp_path,
+            "--input",
+            "treebank",
+        ): "there is no .xml or .sdp or .mrp or .amr or .txt file in the folder",
     }
     for arguments, message in cases.items():
         result = run("parse", "--model", model, *arguments)

@@ -496,3 +496,32 @@ def test_training_can_go_on_with_another_encoder(
     wider = replace(other, contextual_size=16)
     with pytest.raises(TrainingError, match="has other sizes"):
         Run(replace(first, model=wider, train=train), file, tmp_path / "third", dev=False)
+
+
+def test_several_files_after_one_option_and_what_is_missing_is_told(
+    ten: Ten, tmp_path: Path
+) -> None:
+    files = [str(ten("amr")), str(ten("amr"))]
+    sizes = (
+        "word",
+        "pos",
+        "ner",
+        "char",
+        "encoder",
+        "decoder",
+        "attention",
+        "biaffine",
+        "bilinear",
+    )
+    settings = [x for name in sizes for x in ("--set", f"model.{name}_size=8")]
+    settings += ["--set", "train.epochs=1", "--set", "train.updates=1"]
+    output = ["-o", str(tmp_path / "m"), "--device", "cpu"]
+    result = CliRunner().invoke(
+        main, ["train", "--task", "amr", "--train", *files, "--dev", files[0], *output, *settings]
+    )
+    assert result.exit_code == 0, result.output
+    assert "amr: 20 sentences" in result.output
+    assert "10 dev graphs" in result.output
+    assert "named entities: missing in the files" in result.output
+    assert "part of speech: missing" not in result.output  # the sample has it
+    assert "Spotlight: none" in result.output

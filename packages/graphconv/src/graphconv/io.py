@@ -48,7 +48,8 @@ OnError = Callable[[GraphconvError], None]
 _HEAD = 1 << 16
 _NATIVE = {"amr": "amr", "dm": "sdp", "pas": "sdp", "psd": "sdp", "ucca": "ucca", "eds": "mrp"}
 _SUFFIXES = {".amr": "amr", ".sdp": "sdp", ".mrp": "mrp", ".tsv": "relations", ".xml": "ucca"}
-_IS_XML = re.compile(r"\.xml(\.gz)?$", re.IGNORECASE)
+_FOLDERS = {".xml": "ucca", ".sdp": "sdp", ".mrp": "mrp", ".amr": "amr", ".txt": "amr"}
+"""What a folder is read for, in this order: it has files of one kind, and others beside them."""
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _escape = re.compile(r"[^\w.-]|^\.|\A\Z").sub  # what not every system has in the name of a file
 
@@ -104,7 +105,7 @@ def read(
     framework: str | None = None,
     on_error: OnError | None = None,
 ) -> Iterator[Graph]:
-    """Read the graphs of a file, of a folder of UCCA files, or of standard input (``-``).
+    """Read the graphs of a file, of the files in a folder, or of standard input (``-``).
 
     Of a file that may hold several frameworks (MRP and JSON lines) *framework* chooses one.
     """
@@ -133,11 +134,8 @@ def read_blocks(
     if format is not None:
         codec(format)  # an unknown format is the first thing to say
     if path != files.STDIO and Path(path).is_dir():
-        if format not in (None, "ucca"):
-            raise FormatError(
-                f"a folder, where a file of format {format} is expected", filename=path
-            )
-        return "ucca", _folder_blocks(Path(path), on_error)
+        kind, names = _folder_files(Path(path), format)
+        return kind, _folder_blocks(codec(kind), Path(path), names, on_error)
     filename = files.shown(path)
     pieces = files.chunks(path)
     start = next(pieces, b"")
@@ -253,14 +251,28 @@ def _blocks(
         _report(FormatError("there is no graph in the file", filename=filename), on_error)
 
 
-def _folder_blocks(folder: Path, on_error: OnError | None) -> Iterator[Block]:
+def _folder_files(folder: Path, format: str | None) -> tuple[str, list[str]]:  # noqa: A002
+    """Return the format and the names of the treebank files in a folder, in natural order."""
     with files.os_errors(str(folder)):
-        names = [file.name for file in folder.iterdir() if _IS_XML.search(file.name)]
-    if not names:
-        _report(FormatError("there is no .xml file in the folder", filename=str(folder)), on_error)
-    for name in sorted(names, key=_natural):
+        found = [file.name for file in folder.iterdir()]
+    suffixes = [suffix for suffix, name in _FOLDERS.items() if format in (None, name)]
+    for suffix in suffixes:
+        names = [name for name in found if name.lower().removesuffix(".gz").endswith(suffix)]
+        if names:
+            return _FOLDERS[suffix], sorted(names, key=_natural)
+    if not suffixes:
+        message = f"a folder, where a file of format {format} is expected"
+    else:
+        message = f"there is no {' or '.join(suffixes)} file in the folder"
+    raise FormatError(message, filename=str(folder))
+
+
+def _folder_blocks(
+    module: Codec, folder: Path, names: Iterable[str], on_error: OnError | None
+) -> Iterator[Block]:
+    for name in names:
         filename = f"{folder}{os.sep}{name}"
-        yield from _blocks(codec("ucca"), files.chunks(filename), filename, on_error)
+        yield from _blocks(module, files.chunks(filename), filename, on_error)
 
 
 def _natural(name: str) -> list[tuple[int, str]]:

@@ -79,7 +79,24 @@ def main() -> None:
     """Train the neural transducer, and parse text into AMR, DM, PAS, PSD or UCCA graphs."""
 
 
-@main.command()
+class _ManyFiles(click.Command):
+    """A command whose ``--train`` and ``--dev`` take all files up to the next option."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Say the option again before each further file."""
+        given: list[str] = []
+        option = ""
+        for argument in args:
+            is_option = argument.startswith("-") and argument != "-"
+            if option and not is_option and given[-1] != option:
+                given.append(option)
+            given.append(argument)
+            if is_option:
+                option = argument if argument in ("--train", "--dev") else ""
+        return super().parse_args(ctx, given)
+
+
+@main.command(cls=_ManyFiles)
 @click.option("--task", type=click.Choice(TASKS), help="The framework.")
 @click.option(
     "--recipe",
@@ -94,11 +111,16 @@ def main() -> None:
     "train_files",
     multiple=True,
     type=cliutil.existing(),
-    metavar="F",
-    help="Training files.",
+    metavar="F...",
+    help="Training files, or folders of them.",
 )
 @click.option(
-    "--dev", "dev_files", multiple=True, type=cliutil.existing(), metavar="F", help="Dev files."
+    "--dev",
+    "dev_files",
+    multiple=True,
+    type=cliutil.existing(),
+    metavar="F...",
+    help="Dev files, or folders of them.",
 )
 @click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="Change one setting.")
 @click.option("-o", "--output", metavar="DIR", help="Model directory; default: runs/TASK.")

@@ -141,6 +141,7 @@ def train(run: Run, *, resume: bool = False, brief: bool = False) -> float:
         cache=cache_folder("vectors"),
         on_progress=_Bar(run.config.task) if terminal else _quiet,
         on_epoch=_quiet if brief else _tell_epoch,
+        on_note=_quiet if brief else note,
     )
     if trainer.main:
         record = asdict(run)
@@ -202,7 +203,7 @@ class _Bar:
         self.bar.stop()
 
 
-def _quiet(_: Progress | Epoch) -> None:
+def _quiet(_: Progress | Epoch | str) -> None:
     """Say nothing."""
 
 

@@ -42,6 +42,7 @@ from transducer.errors import TrainingError
 from transducer.evaluation import headline
 from transducer.inputs import gold_documents
 from transducer.model import Losses, TransducerModel
+from transducer.needs import needs
 from transducer.parser import Transducer, make_batch, make_features, pick_device
 from transducer.shipped import find_model
 from transducer.tasks import Document, make_task, training_graphs
@@ -49,6 +50,10 @@ from transducer.vectors import load_vectors
 from transducer.vocab import UNK, Vocabularies
 
 Weights = dict[str, Tensor]
+
+_SENTENCES_AT_ONCE = 512
+_SECONDS_BETWEEN_LINES = 30
+"""About as often a log is told how far the frozen vectors are."""
 
 
 class Progress(NamedTuple):
@@ -123,12 +128,13 @@ class Trainer:
         cache: Path | None = None,
         on_progress: Callable[[Progress], None] = lambda _: None,
         on_epoch: Callable[[Epoch], None] = lambda _: None,
+        on_note: Callable[[str], None] = lambda _: None,
     ) -> None:
         torch.manual_seed(seed)
         chosen = pick_device(device)
         self.seed = seed
         self.folder = folder
-        self.on_progress, self.on_epoch = on_progress, on_epoch
+        self.on_progress, self.on_epoch, self.on_note = on_progress, on_epoch, on_note
         self.accelerator = _accelerator(config, chosen)
         self.group = Group(self.accelerator.process_index, self.accelerator.num_processes)
         self.main = self.group.main
@@ -143,6 +149,7 @@ class Trainer:
             self.task = make_task(self.config, graphs)
             self.vocabularies = self._build_vocabularies(graphs)
         self.data = self._data(graphs, train, dev)
+        self._tell_what_there_is()
         self.model = TransducerModel(self.config.model, self.vocabularies)
         if saved is None and self.config.model.word_vectors:
             load_vectors(self.model, self.vocabularies, Path(self.config.model.word_vectors))
@@ -211,12 +218,41 @@ class Trainer:
         if not isinstance(self.features, FrozenFeatures):
             return
         if self.main:
-            self.features([item.forms for item in self.data.items])
             sentences = (s for document in self.data.dev for s in document.sentences)
-            self.features([tuple(t.form for t in s.example.tokens) for s in sentences])
+            forms = [item.forms for item in self.data.items]
+            forms += [tuple(t.form for t in s.example.tokens) for s in sentences]
+            self._compute(self.features, forms)
         self.accelerator.wait_for_everyone()
         if not self.main:
             self.features.reload()
+
+    def _compute(self, features: FrozenFeatures, sentences: Sequence[Sequence[str]]) -> None:
+        """Compute the vectors of sentences, telling now and then how far it is."""
+        started = told = time.perf_counter()
+        for start in range(0, len(sentences), _SENTENCES_AT_ONCE):
+            features(sentences[start : start + _SENTENCES_AT_ONCE])
+            done = min(start + _SENTENCES_AT_ONCE, len(sentences))
+            now = time.perf_counter()
+            if now - told >= _SECONDS_BETWEEN_LINES or (done == len(sentences) and told > started):
+                told, rate = now, done / (now - started)
+                left = (len(sentences) - done) / rate / 60
+                self.on_note(
+                    f"frozen vectors: {done:,} of {len(sentences):,} sentences, "
+                    f"{rate:,.0f} sentences/s, {left:.1f} min left"
+                )
+
+    def _tell_what_there_is(self) -> None:
+        """Tell what was read, and what of the recipe's other needs is there."""
+        if not self.main:
+            return
+        tokens = sum(len(item.forms) for item in self.data.items)
+        self.on_note(
+            f"{self.config.task}: {len(self.data.items):,} sentences ({tokens:,} tokens) to learn "
+            f"from, {len(self.data.gold):,} dev graphs"
+        )
+        annotator = load_annotator(self.config.train.annotator)
+        for line in needs(self.config, self.vocabularies, annotator):
+            self.on_note(line)
 
     def _continue_contextual(self, folder: str) -> None:
         """Start from the contextual encoder that another model has tuned."""
