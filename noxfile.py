@@ -1,9 +1,12 @@
-"""What `nox` runs: lint, typecheck, tests_core and tests; the other sessions are opt-in.
+"""What `nox` runs: all sessions but those with ``default=False``, which are opt-in.
 
 Every test runs once: those of graphconv and evaltools in tests_core, which has no torch, so that
-they cannot depend on it; those of the transducer and across the packages in tests.
+they cannot depend on it; those of the transducer and across the packages in tests. Environments
+hold what constraints.txt pins and nothing else; `install` checks it.
 """
 
+import re
+import sys
 from pathlib import Path
 
 import nox
@@ -11,11 +14,20 @@ import nox
 nox.needs_version = ">=2025.5"
 nox.options.default_venv_backend = "venv"
 nox.options.reuse_venv = "yes"
+nox.options.error_on_missing_interpreters = False  # `pythons` says which are missing
 
 ROOT = Path(__file__).parent
 GROUPS = nox.project.load_toml("pyproject.toml")
 CORE = ("packages/graphconv", "packages/evaltools")
 PACKAGES = (*CORE, "packages/transducer")
+# With what it needs to train.
+EVERYTHING = (*CORE, "packages/transducer[train]")
+OTHER_PYTHONS = [
+    version
+    for version in ("3.11", "3.12", "3.13")
+    if version != f"{sys.version_info.major}.{sys.version_info.minor}"
+]
+UCCA = "ucca==1.3.11"
 
 
 def install(session: nox.Session, *groups: str, packages: tuple[str, ...] = ()) -> None:
@@ -26,6 +38,7 @@ def install(session: nox.Session, *groups: str, packages: tuple[str, ...] = ()) 
         *nox.project.dependency_groups(GROUPS, *groups),
         *(f"--editable={package}" for package in packages),
     )
+    session.run("python", "tools/environment.py", "pinned", silent=True)
 
 
 @nox.session
@@ -41,7 +54,7 @@ def lint(session: nox.Session) -> None:
 @nox.session
 def typecheck(session: nox.Session) -> None:
     """Mypy, strict, on the packages, their tests and the tools."""
-    install(session, "typecheck", packages=PACKAGES)
+    install(session, "typecheck", packages=EVERYTHING)
     session.run("mypy", *session.posargs)
 
 
@@ -56,14 +69,34 @@ def tests_core(session: nox.Session) -> None:
 @nox.session
 def tests(session: nox.Session) -> None:
     """The tests of the transducer, and those across the packages."""
-    install(session, "test", packages=PACKAGES)
+    install(session, "test", packages=EVERYTHING)
     session.run("pytest", "packages/transducer", "tests", *session.posargs)
+
+
+@nox.session(python=OTHER_PYTHONS)
+def pythons(session: nox.Session) -> None:
+    """The tests of graphconv and evaltools with the other Pythons that are here.
+
+    `nox -s pythons-3.13 -- transducer` is for the transducer, too: the index has torch for that
+    Python, on Linux with some gigabytes of CUDA.
+    """
+    whole = "transducer" in session.posargs
+    install(session, "test", packages=EVERYTHING if whole else CORE)
+    folders = (*PACKAGES, "tests") if whole else (*CORE, "tests/test_imports.py")
+    session.run("pytest", "-q", "-m", "not oracle and not slow and not property", *folders)
+
+
+@nox.session(reuse_venv=False)
+def licences(session: nox.Session) -> None:
+    """Licences, number and reasons of what `pip install -r requirements.txt` installs."""
+    session.install("--quiet", "--requirement=requirements.txt")
+    session.run("python", "tools/environment.py", "licences", "pinned")
 
 
 @nox.session(name="property", default=False)
 def property_(session: nox.Session) -> None:
     """The laws with thousands of examples, and the slow tests."""
-    install(session, "test", packages=PACKAGES)
+    install(session, "test", packages=EVERYTHING)
     session.run(
         "pytest",
         "-m",
@@ -81,11 +114,41 @@ def oracle(session: nox.Session) -> None:
     session.run("pytest", "-m", "oracle", *CORE, "tests/oracle", *session.posargs)
 
 
+@nox.session(default=False, reuse_venv=False)
+def lowest(session: nox.Session) -> None:
+    """The default tests with the lowest version of everything that the packages require.
+
+    `nox -s lowest -- core` leaves out the transducer, whose lowest torch comes with CUDA.
+    """
+    core = "core" in session.posargs
+    packages = CORE if core else EVERYTHING
+    constraints = Path(session.create_tmp()) / "lowest.txt"
+    constraints.write_text("".join(f"{line}\n" for line in lowest_versions()), encoding="utf-8")
+    session.install(
+        "--quiet",
+        f"--constraint={constraints}",
+        *nox.project.dependency_groups(GROUPS, "test"),
+        *(f"--editable={package}" for package in packages),
+    )
+    session.run("pytest", *CORE, *(() if core else ("packages/transducer", "tests")))
+
+
+def lowest_versions() -> list[str]:
+    """Return the lower bounds that the packages and the test tools declare, as constraints."""
+    declared = [*nox.project.dependency_groups(GROUPS, "test")]
+    for package in PACKAGES:
+        project = nox.project.load_toml(f"{package}/pyproject.toml")["project"]
+        declared += project["dependencies"]
+        declared += [line for extra in project["optional-dependencies"].values() for line in extra]
+    bounds = (re.fullmatch(r"([\w-]+)>=([\d.]+)", line) for line in declared)
+    return sorted({f"{bound[1]}=={bound[2]}" for bound in bounds if bound})
+
+
 @nox.session(default=False)
 def bench(session: nox.Session) -> None:
     """Speed and memory; the arguments are those of tools/bench.py."""
-    install(session, packages=PACKAGES)
-    session.install("--quiet", "--no-deps", "ucca==1.3.11")
+    install(session, packages=EVERYTHING)
+    session.install("--quiet", "--no-deps", UCCA)
     session.install("--quiet", "--constraint=constraints.txt", "tqdm", "requests")
     for name in session.posargs[:1] or ("graphconv", "evaltools", "transducer"):
         session.run("python", "tools/bench.py", name, *session.posargs[1:])
@@ -94,7 +157,7 @@ def bench(session: nox.Session) -> None:
 @nox.session(default=False)
 def docs(session: nox.Session) -> None:
     """Run every example of README, docs and docstrings."""
-    install(session, "test", packages=PACKAGES)
+    install(session, "test", packages=EVERYTHING)
     session.run("pytest", "-m", "not oracle", "tests/test_docs.py", *session.posargs)
     session.run("pytest", "-m", "not oracle", *(f"{package}/src" for package in PACKAGES))
 
@@ -130,7 +193,7 @@ def pin(session: nox.Session) -> None:
     editable = (
         "packages/graphconv[all]",
         "packages/evaltools",
-        "packages/transducer[spacy]",
+        "packages/transducer[spacy,train]",
     )
     session.install("--quiet", *(f"--editable={package}" for package in editable))
     frozen = session.run("python", "-m", "pip", "freeze", "--exclude-editable", silent=True)

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from graphconv.errors import GraphconvError
 from transducer.errors import LostProcessError, TransducerError
+from transducer.extras import require
 
 _SIGNS = ("gloo", "nccl", "connection", "peer", "socket", "timed out")
 """Words in the messages of torch.distributed about processes that are gone."""
@@ -60,6 +61,7 @@ def join(device: str) -> Group:
     """Join the processes that were launched together."""
     group = launched()
     if group.size > 1:
+        require("train", "work of several processes", "accelerate")
         from accelerate import PartialState  # noqa: PLC0415 - see the docstring
 
         PartialState(cpu=device == "cpu")

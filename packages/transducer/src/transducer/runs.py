@@ -17,6 +17,7 @@ from transducer.config import Config, from_dict, override
 from transducer.curves import draw_curves
 from transducer.distributed import launched
 from transducer.errors import ConfigError, LostProcessError, ModelError, TrainingError
+from transducer.extras import require_training
 from transducer.schema import MEGABYTE, Name, SchemaError, checked, read_json
 from transducer.train import Epoch, Progress, Trainer
 
@@ -68,6 +69,7 @@ def new_run(
     **options: Any,
 ) -> Run:
     """Describe a new training; without files it is on the sample corpus."""
+    require_training()
     if not train_files:
         if config.task not in sample.FRAMEWORKS:
             raise ConfigError(f"the sample corpus has no {config.task}; add --train")

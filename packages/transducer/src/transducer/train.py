@@ -23,8 +23,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
-from accelerate import Accelerator
-from accelerate.utils import DistributedDataParallelKwargs
 from torch import Tensor
 from torch.nn import functional
 
@@ -40,6 +38,7 @@ from transducer.distributed import Group, launched, lost_processes
 from transducer.encoders import pinned
 from transducer.errors import TrainingError
 from transducer.evaluation import headline
+from transducer.extras import require_training
 from transducer.inputs import gold_documents
 from transducer.model import Losses, TransducerModel
 from transducer.needs import needs
@@ -130,6 +129,7 @@ class Trainer:
         on_epoch: Callable[[Epoch], None] = lambda _: None,
         on_note: Callable[[str], None] = lambda _: None,
     ) -> None:
+        require_training()
         torch.manual_seed(seed)
         chosen = pick_device(device)
         self.seed = seed
@@ -699,8 +699,12 @@ def _grown(name: str, known: Tensor, own: Weights) -> Tensor:
     return torch.cat([known, new], dim=axis)
 
 
-def _accelerator(config: Config, device: torch.device) -> Accelerator:
+def _accelerator(config: Config, device: torch.device) -> Any:
     """Return an Accelerator that computes on *device*; processes of a group have one each."""
+    # Imported here: parsing does without it, and is installed without it.
+    from accelerate import Accelerator  # noqa: PLC0415
+    from accelerate.utils import DistributedDataParallelKwargs  # noqa: PLC0415
+
     # Features that are remembered (train.contextual_rate = 0) leave the encoder without gradients.
     unused = config.model.contextual_tuned and config.train.contextual_rate == 0
     variable = "ACCELERATE_TORCH_DEVICE"  # the only way to tell Accelerate which GPU
