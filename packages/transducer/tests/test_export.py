@@ -322,11 +322,12 @@ def test_the_table_of_shipped_models_fits_a_terminal() -> None:
 def test_parse_says_why_a_shipped_model_is_experimental(
     tmp_path: Path, trained: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    _, run = trained
+    file, run = trained
     why = "It has seen ten sentences."
     (tmp_path / "about.toml").write_text(f'{ABOUT}\nexperimental = "{why}"\n')
     out = tmp_path / "models" / "dm"
-    code, output = command("export", run, "-o", out, "--about", tmp_path / "about.toml")
+    options = ("--about", tmp_path / "about.toml", "--gold", file)
+    code, output = command("export", run, "-o", out, *options)
     assert code == 0, output
     assert f"**Experimental.** {why}" in (out / "README.md").read_text()
     monkeypatch.setattr(shipped, "FOLDER", tmp_path / "models")

@@ -43,8 +43,8 @@ def _rows(card: Card) -> Iterator[tuple[object, ...]]:
     """Yield the score of each file, by the last of the beam sizes, and what is said but once."""
     last = card.scores[-1].beam if card.scores else 1
     megabytes = f"{model_size(FOLDER / card.task) / 1e6:.1f}"
-    once = (METRICS[card.task], megabytes, card.date, card.about.weights_licence)
-    task: str = card.task
+    once: tuple[str, ...] = (METRICS[card.task], megabytes, card.date, card.about.weights_licence)
+    task = card.task
     for score in card.scores:
         if score.beam == last:
             yield task, Path(score.gold).name.partition(".")[0], f"{score.f1:.1f}", *once
