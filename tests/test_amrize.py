@@ -8,7 +8,7 @@ from pathlib import Path
 
 import graphconv
 from transducer import sample
-from transducer.evaluation import headline
+from transducer.parsing.evaluation import headline
 
 TOOL = Path(__file__).parents[1] / "tools" / "amrize.py"
 

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from transducer import runs
 from transducer.cli import main
+from transducer.training import runs
 
 TOOLS = Path(__file__).parents[1] / "tools"
 TASKS = ("amr", "dm", "ucca")

@@ -21,7 +21,7 @@ from click.testing import CliRunner
 from transducer import sample
 from transducer.cli import main
 from transducer.config import load_recipe, override
-from transducer.runs import new_run, train
+from transducer.training.runs import new_run, train
 
 TEXT = "Pierre Vinken expressed his concern."
 FORMS = ("Pierre", "Vinken", "expressed", "his", "concern", ".")

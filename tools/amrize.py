@@ -23,8 +23,8 @@ import graphconv
 from graphconv.cliutil import existing
 from graphconv.errors import GraphconvError
 from graphconv.graph import Edge, Graph, Node, Token
-from transducer.amr import Tables, copy_lemma, tokenize_graph
-from transducer.amr.senses import stem
+from transducer.frameworks.amr import Tables, copy_lemma, tokenize_graph
+from transducer.frameworks.amr.senses import stem
 
 # DM's relations without a word of their own lead from the modifier to what it modifies.
 _MODIFIERS = {

@@ -23,13 +23,13 @@ from evaltools.counts import Counts
 from graphconv.cliutil import table
 from graphconv.errors import GraphconvError
 from graphconv.graph import Graph
-from transducer.checkpoint import load_setup
-from transducer.data import number
+from transducer.data.examples import number
 from transducer.errors import TransducerError
-from transducer.inputs import gold_documents
-from transducer.parser import Transducer
-from transducer.shipped import find_model
-from transducer.tasks import Document
+from transducer.frameworks.tasks import Document
+from transducer.parsing.inputs import gold_documents
+from transducer.parsing.parser import Transducer
+from transducer.storage.checkpoint import load_setup
+from transducer.storage.shipped import find_model
 
 Edge = tuple[int, int, str]
 Pair = tuple[int, int]

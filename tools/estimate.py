@@ -20,8 +20,8 @@ import torch
 
 from graphconv.cliutil import table
 from transducer.config import Config, load_recipe, override
-from transducer.model import TransducerModel
-from transducer.vocab import Vocabularies, Vocabulary
+from transducer.data.vocabularies import Vocabularies, Vocabulary
+from transducer.model.network import TransducerModel
 
 ENCODERS = {"bert-large-cased": (1024, 24, 303e6)}
 """Contextual encoders: size, layers, weights without embeddings."""

@@ -17,7 +17,7 @@ from string import Formatter
 
 from benchmarks.measure import corpora
 
-from transducer import checkpoint
+from transducer.storage import checkpoint
 
 TASKS = ("ucca", "dm", "amr")
 TOOLS = Path(__file__).parent

@@ -17,13 +17,13 @@ from pathlib import Path
 import graphconv
 from graphconv.cliutil import table
 from graphconv.graph import Graph
-from transducer.annotation import load_annotator
-from transducer.cards import model_size
-from transducer.checkpoint import WEIGHTS
-from transducer.evaluation import headline
-from transducer.export import export
-from transducer.inputs import gold_documents
-from transducer.parser import Transducer
+from transducer.parsing.evaluation import headline
+from transducer.parsing.inputs import gold_documents
+from transducer.parsing.parser import Transducer
+from transducer.storage.cards import model_size
+from transducer.storage.checkpoint import WEIGHTS
+from transducer.storage.export import export
+from transducer.text.annotation import load_annotator
 
 Parsed = tuple[float, float, list[Graph | None]]
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from evaltools import smatch
 from graphconv.graph import Graph
 from graphconv.io import read
-from transducer.amr import (
+from transducer.frameworks.amr import (
     Options,
     Tables,
     copy_constant,
@@ -26,7 +26,7 @@ from transducer.amr import (
     preprocess,
     tokenize_graph,
 )
-from transducer.annotation import annotate, load_annotator
+from transducer.text.annotation import annotate, load_annotator
 
 OFF = {"anonymize": False, "senses": False, "wiki": False, "polarity": False, "tokenize": False}
 STEPS = {

@@ -39,15 +39,18 @@ from benchmarks import measure
 from benchmarks.measure import Row
 from graphconv.arborescence import Row as TreeRow
 from graphconv.graph import Token
-from transducer import amr, checkpoint, decode, model
 from transducer.config import Config, load_recipe
-from transducer.constraints import make_rules
-from transducer.data import Example, collate, number
-from transducer.encoders import locate
-from transducer.int8 import shorten, to_int8
-from transducer.parser import make_batch, make_features
-from transducer.tasks import Task
-from transducer.vocab import EOS, Vocabularies, Vocabulary
+from transducer.data.examples import Example, collate, number
+from transducer.data.vocabularies import EOS, Vocabularies, Vocabulary
+from transducer.decoding import search as decode
+from transducer.decoding.constraints import make_rules
+from transducer.encoders.places import locate
+from transducer.frameworks import amr
+from transducer.frameworks.tasks import Task
+from transducer.model import network as model
+from transducer.model.int8 import shorten, to_int8
+from transducer.parsing.parser import make_batch, make_features
+from transducer.storage import checkpoint
 
 MINILM = "sentence-transformers/all-MiniLM-L6-v2"
 BERT_LARGE = 1024
@@ -508,9 +511,9 @@ _PARSE_ONE = """
 import json, sys, time
 clock = time.process_time
 marks = [clock()]
-import transducer.cli, transducer.parser, transducer.inputs, graphconv
+import transducer.cli, transducer.parsing.parser, transducer.parsing.inputs, graphconv
 marks.append(clock())
-model = transducer.parser.Transducer.load(sys.argv[1], "cpu")
+model = transducer.parsing.parser.Transducer.load(sys.argv[1], "cpu")
 marks.append(clock())
 model.parse(["The boy wants to go to the small town by the sea with his three brothers ."])
 marks.append(clock())

@@ -22,8 +22,8 @@ from benchmarks import measure, neural
 from benchmarks.measure import Row
 from benchmarks.models import DEV
 from transducer import Transducer, sample
-from transducer.inputs import gold_documents
-from transducer.tasks import Document
+from transducer.frameworks.tasks import Document
+from transducer.parsing.inputs import gold_documents
 
 _CHARACTERS = 12  # of a word, which SuPar's character LSTM reads
 

@@ -3,10 +3,11 @@ from collections.abc import Callable
 
 import pytest
 
-from graphconv import check, pipeline
+from graphconv import check
 from graphconv.arborescence import Arborescence
 from graphconv.conversion import to_arborescence
 from graphconv.graph import Edge, Graph, Node, Token
+from graphconv.io import stream
 
 BOY = Graph(
     "1",
@@ -61,8 +62,8 @@ def test_a_graph_that_cannot_be_converted_is_named() -> None:
 
 
 def test_a_file_that_does_not_come_back_is_found() -> None:
-    source = pipeline.Source((check.sample_paths()[0],))
-    item = next(pipeline.results(lambda item: item, source))
+    source = stream.Source((check.sample_paths()[0],))
+    item = next(stream.results(lambda item: item, source))
     assert check.check_input(item).failures == ()
     odd = item._replace(graph=dataclasses.replace(item.graph, tokens=(Token("other"),)))
     assert check.check_input(odd).failures == ("graph -> amr file -> graph: not the same",)

@@ -27,7 +27,7 @@ def read(text: str) -> list[Graph]:
 
 
 def rewritten(text: str) -> str:
-    writer = sdp.writer()
+    writer = sdp.file_format()
     return "".join([writer(graph) for graph in read(text)])
 
 
@@ -212,9 +212,9 @@ def test_what_sdp_cannot_say_is_refused(graph: Graph, message: str) -> None:
 
 def test_the_first_graph_decides_on_the_version_of_a_file() -> None:
     old, new = read(f"#1\n{IT_RAINS_2014}\n")[0], read(f"#2\n{IT_RAINS}\n")[0]
-    writer = sdp.writer()
+    writer = sdp.file_format()
     assert (writer(new) + writer(old)).count("\t_\tARG1") == 2
-    writer = sdp.writer()
+    writer = sdp.file_format()
     assert writer(old) == f"#1\n{IT_RAINS_2014}\n"
     with pytest.raises(FormatError, match="an SDP 2014 frame"):
         writer(new)
@@ -253,7 +253,7 @@ def test_the_corpora_come_back(name: str) -> None:
     path = CORPORA / "dm" / f"{name}.sdp"
     if not path.exists():
         pytest.skip(f"{path} is not here")
-    writer = sdp.writer()
+    writer = sdp.file_format()
     with path.open("rb") as file:
         for block in io.read_blocks(path)[1]:
             text = writer(sdp.parse(block)).encode()

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphconv.codecs import Block, ucca, ucca_regular
+from graphconv.codecs import Block, ucca
+from graphconv.codecs.ucca import regular as ucca_regular
 from graphconv.errors import FormatError
 from graphconv.graph import Edge, Graph, Node, Token, attribute
 from graphconv.interop.ucca import to_passage

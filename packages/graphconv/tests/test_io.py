@@ -15,10 +15,11 @@ from typing import Any
 
 import pytest
 
-from graphconv import files, io
+from graphconv import io
 from graphconv.codecs import ucca
 from graphconv.errors import FormatError, GraphconvError
 from graphconv.graph import Edge, Graph, Node, Token
+from graphconv.io import files
 
 SENTENCE = "1\tIt\tit\tPRP\t-\t-\t_\tARG1\n2\trains\train\tVBZ\t+\t+\tv:e-i\t_\n"
 SDP = f"#SDP 2015\n#1\n{SENTENCE}\n#2\n{SENTENCE}\n"

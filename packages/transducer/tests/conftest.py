@@ -15,12 +15,12 @@ import graphconv
 from graphconv.graph import Graph
 from transducer import sample
 from transducer.config import Config, ModelConfig, TrainConfig
-from transducer.constraints import Rules, make_rules
-from transducer.data import Batch, Item, build_vocabularies, collate, number
-from transducer.encoders import look, parse_reference
-from transducer.model import TransducerModel
-from transducer.tasks import Task, make_task, training_graphs
-from transducer.vocab import Vocabularies
+from transducer.data.examples import Batch, Item, build_vocabularies, collate, number
+from transducer.data.vocabularies import Vocabularies
+from transducer.decoding.constraints import Rules, make_rules
+from transducer.encoders.places import look, parse_reference
+from transducer.frameworks.tasks import Task, make_task, training_graphs
+from transducer.model.network import TransducerModel
 
 TASKS = ("amr", "dm", "ucca")
 
@@ -168,7 +168,7 @@ def memorized(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], tuple
 
     def get(task: str) -> tuple[Path, Path]:
         if task not in known:
-            from transducer.train import Trainer  # the other tests do without it
+            from transducer.training.trainer import Trainer  # the other tests do without it
 
             folder = tmp_path_factory.mktemp(task)
             file = write_ten(task, folder)

@@ -19,7 +19,8 @@ from graphconv.codecs import Block, amr
 from graphconv.graph import Edge, Graph, Node, Token
 from graphconv.io import read
 from graphconv.testing import graphs
-from transducer.amr import (
+from transducer.errors import ConfigError
+from transducer.frameworks.amr import (
     Options,
     Roleset,
     Spotlight,
@@ -39,7 +40,7 @@ from transducer.amr import (
     retokenize,
     tokenize_graph,
 )
-from transducer.amr.anonymize import (
+from transducer.frameworks.amr.anonymize import (
     anonymize_tokens,
     find_entities,
     fold,
@@ -47,15 +48,19 @@ from transducer.amr.anonymize import (
     learn_rates,
     unfold,
 )
-from transducer.amr.lexicon import learn_lexicon, lemmatize
-from transducer.amr.numbers import parse_number, parse_ordinal
-from transducer.amr.pipeline import without_tags
-from transducer.amr.polarity import learn_polarity, restore_polarity
-from transducer.amr.senses import count_concepts, learn_senses, remove_senses, restore_senses
-from transducer.amr.wiki import Links, learn_wiki, remove_wiki, restore_wiki
-from transducer.errors import ConfigError
-from transducer.tasks import make_linker
-from transducer.text import tokenize
+from transducer.frameworks.amr.lexicon import learn_lexicon, lemmatize
+from transducer.frameworks.amr.numbers import parse_number, parse_ordinal
+from transducer.frameworks.amr.pipeline import without_tags
+from transducer.frameworks.amr.polarity import learn_polarity, restore_polarity
+from transducer.frameworks.amr.senses import (
+    count_concepts,
+    learn_senses,
+    remove_senses,
+    restore_senses,
+)
+from transducer.frameworks.amr.wiki import Links, learn_wiki, remove_wiki, restore_wiki
+from transducer.frameworks.tasks import make_linker
+from transducer.text.tokens import tokenize
 
 CORPORA = Path(os.environ.get("ARBORA_CORPORA", Path(__file__).parents[4] / "shared" / "corpora"))
 ALL = Options(anonymize=True, senses=True, wiki=True, polarity=True)

@@ -4,8 +4,8 @@ from pathlib import Path
 import pytest
 
 from graphconv.graph import Graph, Token
-from transducer import annotation
-from transducer.annotation import (
+from transducer.text import annotation
+from transducer.text.annotation import (
     AnnotationError,
     annotate,
     annotated_graphs,

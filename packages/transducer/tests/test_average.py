@@ -11,16 +11,16 @@ import torch
 from click.testing import CliRunner
 from safetensors.torch import load_file
 
-from transducer import checkpoint
-from transducer.average import average, mean_weights
-from transducer.cards import About
 from transducer.cli import main
-from transducer.compact import PRETRAINED, read_weights
 from transducer.config import load_recipe, override
+from transducer.encoders.low_rank import mean_difference
 from transducer.errors import ModelError
-from transducer.export import add_card, export, measure
-from transducer.low_rank import mean_difference
-from transducer.runs import load_run, new_run, train
+from transducer.storage import checkpoint
+from transducer.storage.cards import About
+from transducer.storage.compact import PRETRAINED, read_weights
+from transducer.storage.export import add_card, export, measure
+from transducer.training.average import average, mean_weights
+from transducer.training.runs import load_run, new_run, train
 
 SMALL = ["train.epochs=1", "model.encoder_size=16", "model.decoder_size=32"]
 

@@ -16,12 +16,12 @@ import torch
 from evaltools.validity import CHECKS, faults
 from graphconv.arborescence import Arborescence, Row
 from graphconv.conversion import to_arborescence
-from transducer.data import Example, collate, number
-from transducer.decode import decode
-from transducer.model import _node_log_probability
-from transducer.structure import candidate_heads
-from transducer.tasks import Document, Sentence
-from transducer.vocab import EOS
+from transducer.data.examples import Example, collate, number
+from transducer.data.vocabularies import EOS
+from transducer.decoding.search import decode
+from transducer.frameworks.structure import candidate_heads
+from transducer.frameworks.tasks import Document, Sentence
+from transducer.model.network import _node_log_probability
 
 RANDOM_MODELS = 1000 if os.environ.get("HYPOTHESIS_PROFILE") == "thorough" else 90
 """Random models per run, over all frameworks; the property session takes a thousand."""
@@ -86,8 +86,8 @@ def test_at_the_row_limit_the_score_is_that_of_the_rows(
     make_small: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, beam: int
 ) -> None:
     """Nothing is begun there that would have to be rewritten, such as a word's remote row."""
-    monkeypatch.setattr("transducer.decode.ROWS_PER_TOKEN", 1)
-    monkeypatch.setattr("transducer.decode.EXTRA_ROWS", 4)
+    monkeypatch.setattr("transducer.decoding.search.ROWS_PER_TOKEN", 1)
+    monkeypatch.setattr("transducer.decoding.search.EXTRA_ROWS", 4)
     small = make_small("ucca", size=10, **PAPER)
     at_limit = 0
     for seed in range(16):

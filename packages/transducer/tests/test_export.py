@@ -16,20 +16,20 @@ from safetensors import safe_open
 from torch import Tensor
 
 import graphconv
-from transducer import cards, checkpoint, shipped
-from transducer.cards import About, read_about, read_card, training_command
 from transducer.cli import main
-from transducer.compact import (
+from transducer.config import load_recipe, override
+from transducer.errors import ModelError
+from transducer.parsing.parser import Transducer
+from transducer.storage import cards, checkpoint, shipped
+from transducer.storage.cards import About, read_about, read_card, training_command
+from transducer.storage.compact import (
     PRETRAINED,
     read_weights,
     restored_rows,
     rounded_rows,
     write_weights,
 )
-from transducer.config import load_recipe, override
-from transducer.errors import ModelError
-from transducer.export import add_card, export, measure
-from transducer.parser import Transducer
+from transducer.storage.export import add_card, export, measure
 
 CPU = torch.device("cpu")
 Memorized = Callable[[str], tuple[Path, Path]]

@@ -10,10 +10,10 @@ import pytest
 import torch
 from torch import nn
 
-from transducer.bert import is_bert, load_bert
 from transducer.config import ModelConfig
-from transducer.encoders import locate
-from transducer.model import CharCNN, packed_bilstm, padded_bilstm
+from transducer.encoders.bert import is_bert, load_bert
+from transducer.encoders.places import locate
+from transducer.model.network import CharCNN, packed_bilstm, padded_bilstm
 
 MINILM = "sentence-transformers/all-MiniLM-L6-v2"
 

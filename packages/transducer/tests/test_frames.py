@@ -8,10 +8,16 @@ import pytest
 import torch
 
 from graphconv.graph import Token
-from transducer.data import number
-from transducer.decode import decode
-from transducer.frames import NO_FRAME, most_probable, token_frames, with_frames, without_frame
-from transducer.vocab import PAD, SPECIALS, Vocabularies
+from transducer.data.examples import number
+from transducer.data.vocabularies import PAD, SPECIALS, Vocabularies
+from transducer.decoding.search import decode
+from transducer.model.frames import (
+    NO_FRAME,
+    most_probable,
+    token_frames,
+    with_frames,
+    without_frame,
+)
 
 FRAMED = {"frame_size": 6}
 

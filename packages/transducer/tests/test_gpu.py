@@ -10,11 +10,11 @@ import pytest
 import torch
 
 from transducer.config import Config, ModelConfig, TrainConfig
-from transducer.contextual import ContextualEncoder
+from transducer.encoders.contextual import ContextualEncoder
 from transducer.errors import TransducerError
-from transducer.model import packed_bilstm, padded_bilstm
-from transducer.parser import pick_device
-from transducer.train import Trainer, _precision
+from transducer.model.network import packed_bilstm, padded_bilstm
+from transducer.parsing.parser import pick_device
+from transducer.training.trainer import Trainer, _precision
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,9 @@ import pytest
 import torch
 
 from transducer.config import DecodeConfig
-from transducer.int8 import Int8BiLSTM, Int8Linear, has_int8, to_int8
-from transducer.model import padded_bilstm
-from transducer.parser import Transducer
+from transducer.model.int8 import Int8BiLSTM, Int8Linear, has_int8, to_int8
+from transducer.model.network import padded_bilstm
+from transducer.parsing.parser import Transducer
 
 
 def test_rounded_layer_is_close() -> None:
@@ -68,7 +68,7 @@ def test_8_bits_are_for_the_cpu(make_small: Callable[..., Any]) -> None:
     small = make_small("dm", size=2)
     parser = Transducer(small.task, small.vocabularies, small.model, {})
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("transducer.parser.has_int8", lambda _: False)
+        patch.setattr("transducer.parsing.parser.has_int8", lambda _: False)
         parser.decode(small.items, DecodeConfig(int8=True))
     assert parser._rounded is None
     parser.decode(small.items, DecodeConfig(int8=True))

@@ -12,12 +12,12 @@ import pytest
 import torch
 
 import graphconv
-from transducer.data import COPY, Batch, Item, batches, build_vocabularies, collate, number
-from transducer.decode import NEVER, _Search
-from transducer.model import TransducerModel
-from transducer.structure import candidate_heads
-from transducer.tasks import make_task, training_graphs
-from transducer.vocab import EOS
+from transducer.data.examples import COPY, Batch, Item, batches, build_vocabularies, collate, number
+from transducer.data.vocabularies import EOS
+from transducer.decoding.search import NEVER, _Search
+from transducer.frameworks.structure import candidate_heads
+from transducer.frameworks.tasks import make_task, training_graphs
+from transducer.model.network import TransducerModel
 
 FEW = 60
 FILES = [
@@ -96,7 +96,7 @@ def excluded(
 
 
 def make_small_rules(model: TransducerModel, vocabularies: Any, task: str) -> Any:
-    from transducer.constraints import make_rules
+    from transducer.decoding.constraints import make_rules
 
     with torch.inference_mode():
         return make_rules(model, vocabularies, task)

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 import torch
 
-from transducer.contextual import Subwords
-from transducer.data import COPY, collate, number
-from transducer.model import NodeScores, mix_outcomes
-from transducer.train import hide_subwords, hide_tags, hide_words
-from transducer.vocab import EOS, PAD, UNK
+from transducer.data.examples import COPY, collate, number
+from transducer.data.vocabularies import EOS, PAD, UNK
+from transducer.encoders.contextual import Subwords
+from transducer.model.network import NodeScores, mix_outcomes
+from transducer.training.trainer import hide_subwords, hide_tags, hide_words
 
 
 def test_distributions_sum_to_one(small: Any) -> None:

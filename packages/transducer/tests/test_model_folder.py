@@ -24,12 +24,12 @@ import torch
 from click.testing import CliRunner
 from safetensors.torch import load_file, save_file
 
-from transducer import checkpoint
-from transducer.cards import read_card
 from transducer.cli import main
 from transducer.errors import ModelError, TransducerError
-from transducer.parser import Transducer
-from transducer.runs import load_run
+from transducer.parsing.parser import Transducer
+from transducer.storage import checkpoint
+from transducer.storage.cards import read_card
+from transducer.training.runs import load_run
 
 Change = Callable[[Path], None]
 

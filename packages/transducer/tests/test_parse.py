@@ -17,11 +17,12 @@ from click.testing import CliRunner, Result
 import graphconv
 from evaltools.validity import faults
 from graphconv.graph import Graph, attribute
-from transducer import Transducer, bulk
+from transducer import Transducer
 from transducer.cli import _settings, main
 from transducer.config import DecodeConfig
-from transducer.inputs import guess_kind
-from transducer.tasks import Task
+from transducer.frameworks.tasks import Task
+from transducer.parsing import files as bulk
+from transducer.parsing.inputs import guess_kind
 
 TASKS = ("amr", "dm", "ucca")
 # What no weights can make of any text; the rest is a matter of training.
@@ -156,7 +157,7 @@ def test_text_is_data(task: str, memorized: Memorized, tmp_path: Path) -> None:
 def test_too_long_a_sentence_is_refused_or_cut(
     memorized: Memorized, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in ("tasks", "parser", "inputs"):
+    for module in ("frameworks.tasks", "parsing.parser", "parsing.inputs"):
         monkeypatch.setattr(f"transducer.{module}.LONGEST", 30)
     text = "a b c\n" + "word , " * 20 + "\nthe end ."
     result = parse(memorized("dm")[1], "--input", "tokens", stdin=text, exit_code=1)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from graphconv.graph import Edge, Graph, Node, Token
 from graphconv.testing import graphs
-from transducer.passages import (
+from transducer.frameworks.passages import (
     count_splits,
     find_boundaries,
     join_passages,

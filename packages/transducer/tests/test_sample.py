@@ -14,7 +14,7 @@ import pytest
 from evaltools import sdp, smatch, ucca
 from evaltools.counts import Counts
 from graphconv import Graph, Token, read, relations, to_arborescence, to_graph
-from transducer.baseline import nearest
+from transducer.parsing.baseline import nearest
 from transducer.sample import FRAMEWORKS, PARTS, path
 
 ROOT = Path(__file__).parents[3]

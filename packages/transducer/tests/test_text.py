@@ -5,7 +5,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from transducer.text import (
+from transducer.text.tokens import (
     chunk,
     read_paragraphs,
     split_paragraphs,

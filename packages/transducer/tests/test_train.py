@@ -17,15 +17,17 @@ from safetensors.torch import load_file, save_file
 
 import graphconv
 from evaltools import sdp
-from transducer import Transducer, checkpoint, runs
-from transducer.cards import training_command
+from transducer import Transducer
 from transducer.cli import main
 from transducer.config import Config, ModelConfig, TrainConfig
-from transducer.contextual import _loaded
-from transducer.data import batches
+from transducer.data.examples import batches
+from transducer.data.vocabularies import SPECIALS
+from transducer.encoders.contextual import _loaded
 from transducer.errors import ModelError, TrainingError
-from transducer.train import Epoch, Progress, Trainer
-from transducer.vocab import SPECIALS
+from transducer.storage import checkpoint
+from transducer.storage.cards import training_command
+from transducer.training import runs
+from transducer.training.trainer import Epoch, Progress, Trainer
 
 Ten = Callable[[str], Path]
 

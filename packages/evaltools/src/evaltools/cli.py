@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from graphconv import cliutil
-from graphconv.files import STDIO
+from graphconv.io.files import STDIO
 
 if TYPE_CHECKING:
     from evaltools.counts import Counts, Statistics

@@ -19,7 +19,7 @@ from graphconv.codecs import Block
 from graphconv.errors import FormatError, GraphconvError
 from graphconv.graph import BILEXICAL, Graph, attribute
 from graphconv.io import MIXED_FORMATS, parse_block, read_blocks
-from graphconv.parallel import ordered_map
+from graphconv.io.parallel import ordered_map
 
 
 @dataclass(frozen=True, slots=True)

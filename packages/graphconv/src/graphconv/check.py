@@ -27,7 +27,7 @@ from graphconv.codecs import Block, arborescence
 from graphconv.conversion import from_relations, to_arborescence, to_graph
 from graphconv.errors import GraphconvError
 from graphconv.graph import BILEXICAL, Graph, Node
-from graphconv.pipeline import Input
+from graphconv.io.stream import Input
 
 SAMPLE = Path(__file__).parent / "sample"
 """A folder with a few graphs of each framework, for trying things out."""
@@ -152,8 +152,8 @@ def _file_round_trip(item: Input) -> bool:
     if item.format in io.TREE_FORMATS:
         return True  # the laws above have done it
     codec = io.codec(item.format)
-    writer = getattr(codec, "writer", None)
-    text_of = writer() if writer and item.block.first else codec.format
+    file_format = getattr(codec, "file_format", None)
+    text_of = file_format() if file_format and item.block.first else codec.format
     text = text_of(item.graph)
     if item.format in _KEPT_BYTE_FOR_BYTE and text != item.block.text:
         return False

@@ -13,7 +13,7 @@ from graphconv import cliutil
 
 if TYPE_CHECKING:
     from graphconv.errors import GraphconvError
-    from graphconv.pipeline import Source
+    from graphconv.io.stream import Source
 
 # The names are those of graphconv.io.FORMATS and graphconv.graph.FRAMEWORKS, repeated here so that
 # --help imports nothing; a test compares them.
@@ -118,12 +118,13 @@ def from_relations(input_: str, output: str, to: str | None, *, skip_invalid: bo
 @_to
 def convert(output: str, to: str | None, *, skip_invalid: bool, **read: Any) -> None:
     """Convert between file formats of one framework; --to is needed unless OUT's name says it."""
-    from graphconv import io, pipeline
+    from graphconv import io
+    from graphconv.io import stream
 
     if to is None and output == "-":
         raise click.UsageError("say with --to which format to write")
     with _skipping(skip_invalid) as on_error:
-        graphs = pipeline.graphs(_source(on_error, **read))
+        graphs = stream.graphs(_source(on_error, **read))
         io.write(cliutil.progress(graphs, "graphs"), output, format=to, on_error=on_error)
 
 
@@ -136,13 +137,13 @@ def convert(output: str, to: str | None, *, skip_invalid: bool, **read: Any) -> 
 def check(inputs: tuple[str, ...], *, sample: bool, skip_invalid: bool, **read: Any) -> None:
     """Convert every graph there and back and compare; exit 1 if one is not the same."""
     from graphconv import check as checks
-    from graphconv import pipeline
+    from graphconv.io import stream
 
     inputs = (*inputs, *(checks.sample_paths() if sample else ()))
     if not inputs:
         raise click.UsageError("name the files to check, or --sample")
     with _skipping(skip_invalid) as on_error:
-        found = pipeline.results(checks.check_input, _source(on_error, inputs, **read))
+        found = stream.results(checks.check_input, _source(on_error, inputs, **read))
         lines, failures = checks.summary(cliutil.progress(found, "graphs"))
     click.echo(cliutil.table([checks.Line._fields, *lines]))
     for failure in failures:
@@ -158,11 +159,11 @@ def check(inputs: tuple[str, ...], *, sample: bool, skip_invalid: bool, **read: 
 @click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text")
 def stats(*, format_: str, skip_invalid: bool, **read: Any) -> None:
     """Count graphs, nodes, edges, re-entrancies, cycles, remote edges and more, by framework."""
-    from graphconv import pipeline
     from graphconv import stats as statistics
+    from graphconv.io import stream
 
     with _skipping(skip_invalid) as on_error:
-        found = pipeline.results(statistics.count_input, _source(on_error, **read))
+        found = stream.results(statistics.count_input, _source(on_error, **read))
         totals = statistics.totals(cliutil.progress(found, "graphs"))
     if format_ == "json":
         click.echo(json.dumps(totals, indent=2))
@@ -180,9 +181,9 @@ def stats(*, format_: str, skip_invalid: bool, **read: Any) -> None:
 def draw(input_: str, output: str, graph_id: str | None, **read: Any) -> None:
     """Draw a graph and its arborescence side by side."""
     from graphconv import draw as drawing
-    from graphconv import pipeline
+    from graphconv.io import stream
 
-    drawing.save(pipeline.find(_source(None, (input_,), **read), graph_id), output)
+    drawing.save(stream.find(_source(None, (input_,), **read), graph_id), output)
 
 
 def _source(
@@ -192,7 +193,7 @@ def _source(
     framework: str | None,
     jobs: int = 1,
 ) -> Source:
-    from graphconv.pipeline import Source
+    from graphconv.io.stream import Source
 
     return Source(inputs, from_, framework, jobs, on_error)
 
@@ -223,17 +224,17 @@ def _write_trees(
 ) -> None:
     from functools import partial
 
-    from graphconv import pipeline
+    from graphconv.io import stream
 
     step = partial(
-        pipeline.tree_text,
+        stream.tree_text,
         format=format_,
         foundational=foundational,
         unit_labels=not no_unit_labels,
     )
     with _skipping(skip_invalid) as on_error:
-        texts = pipeline.results(step, _source(on_error, **read))
-        dropped = pipeline.write_trees(cliutil.progress(texts, "graphs"), output)
+        texts = stream.results(step, _source(on_error, **read))
+        dropped = stream.write_trees(cliutil.progress(texts, "graphs"), output)
     if foundational:
         cliutil.note(f"{dropped:,} linkage units were left out")
 

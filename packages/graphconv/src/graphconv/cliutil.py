@@ -120,7 +120,7 @@ def note(message: str) -> None:
 @contextlib.contextmanager
 def output(path: str | os.PathLike[str]) -> Iterator[IO[str]]:
     """Open *path* for text (``-`` is stdout); a file appears only if everything went well."""
-    from graphconv import files  # noqa: PLC0415 - --help does not need it
+    from graphconv.io import files  # noqa: PLC0415 - --help does not need it
 
     with files.output(os.fspath(path)) as raw:
         text = io.TextIOWrapper(raw, encoding="utf-8", newline="\n")

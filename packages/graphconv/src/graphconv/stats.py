@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping
 from graphconv.conversion import linkage_units, to_arborescence
 from graphconv.conversion.labels import is_linkage
 from graphconv.graph import Graph, split_categories
-from graphconv.pipeline import Input
+from graphconv.io.stream import Input
 
 MEASURES = {
     "graphs": "graphs",

@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from transducer.parser import Transducer
+    from transducer.parsing.parser import Transducer
 
 __all__ = ["Transducer"]
 
@@ -18,7 +18,7 @@ os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 def __getattr__(name: str) -> Any:
     # Imported on first use: torch is slow to load, and --help does not need it.
     if name == "Transducer":
-        from transducer.parser import Transducer  # noqa: PLC0415
+        from transducer.parsing.parser import Transducer  # noqa: PLC0415
 
         return Transducer
     raise AttributeError(name)

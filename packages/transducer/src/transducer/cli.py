@@ -11,19 +11,19 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from graphconv import cliutil
-from transducer.annotation import AnnotationError
 from transducer.config import TASKS, load_config, load_recipe, override, recipes
-from transducer.distributed import one_voice
 from transducer.errors import TransducerError
+from transducer.text.annotation import AnnotationError
+from transducer.training.distributed import one_voice
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from transducer.amr import Options as AmrOptions
-    from transducer.annotation import Annotator
     from transducer.config import DecodeConfig
-    from transducer.parser import Transducer
-    from transducer.steps import Process
+    from transducer.frameworks.amr import Options as AmrOptions
+    from transducer.frameworks.amr.steps import Process
+    from transducer.parsing.parser import Transducer
+    from transducer.text.annotation import Annotator
 
 FORMATS = ("amr", "sdp", "ucca", "mrp", "arborescence", "relations")
 _NATIVE = {"amr": "amr", "dm": "sdp", "pas": "sdp", "psd": "sdp", "ucca": "ucca"}
@@ -147,7 +147,7 @@ def train(  # noqa: PLR0917 - one parameter per option
 
     Without files it trains on the built-in sample corpus.
     """
-    from transducer import runs
+    from transducer.training import runs
 
     if recipe and config_file:
         raise click.UsageError("--recipe and --config exclude each other")
@@ -206,8 +206,8 @@ def parse(
     input_: str, model: str | None, task: str | None, output: str, kind: str | None, **options: Any
 ) -> None:
     """Parse a treebank file (its graphs are ignored) or text."""
-    from transducer.bulk import Wishes, parse_file
-    from transducer.inputs import guess_kind
+    from transducer.parsing.files import Wishes, parse_file
+    from transducer.parsing.inputs import guess_kind
 
     with one_voice():
         parser = _load(model, task, options["device"], options["spotlight"])
@@ -253,7 +253,7 @@ def evaluate(
     **options: Any,
 ) -> None:
     """Parse the sentences of GOLD and score the graphs; tokens/s and validity, too."""
-    from transducer.report import evaluate_file, evaluation_table
+    from transducer.parsing.report import evaluate_file, evaluation_table
 
     with one_voice():
         parser = _load(model, task, options["device"], options["spotlight"])
@@ -274,8 +274,8 @@ def evaluate(
 def annotate(input_: str, output: str, annotator: str, framework: str | None) -> None:
     """Add part of speech, lemma, entities and dependencies to the tokens of a treebank file."""
     import graphconv
-    from transducer import amr
-    from transducer.annotation import annotated_graphs, load_annotator
+    from transducer.frameworks import amr
+    from transducer.text.annotation import annotated_graphs, load_annotator
 
     loaded = load_annotator(annotator)
     if loaded is None:
@@ -330,8 +330,8 @@ def preprocess(
 
     Without --model and --train the tables are learned from IN itself.
     """
-    from transducer import amr
-    from transducer.steps import learned_tables
+    from transducer.frameworks import amr
+    from transducer.frameworks.amr.steps import learned_tables
 
     leave_out = (lambda _: None) if skip_invalid else None  # those of IN are told once, below
     tables, options = learned_tables(model, train_files or (input_,), leave_out)
@@ -354,9 +354,9 @@ def postprocess(
 
     Senses, entities, negations and links are restored, and the graphs completed.
     """
-    from transducer import amr
-    from transducer.steps import learned_tables
-    from transducer.tasks import make_linker
+    from transducer.frameworks import amr
+    from transducer.frameworks.amr.steps import learned_tables
+    from transducer.frameworks.tasks import make_linker
 
     tables, options = learned_tables(model, train_files)
     linker = make_linker(spotlight)
@@ -379,7 +379,7 @@ def _process(
 ) -> None:
     """Show the effect of each step on a file, and write what all of them make of it."""
     import graphconv
-    from transducer.steps import Effect, effects, only, read_graphs
+    from transducer.frameworks.amr.steps import Effect, effects, only, read_graphs
 
     options = only(options, steps)
     graphs = read_graphs(input_, (lambda e: cliutil.note(str(e))) if skip_invalid else None)
@@ -393,7 +393,7 @@ def _process(
 @click.option("--task", type=click.Choice(TASKS))
 def inspect(name: str | None, task: str | None) -> None:
     """Print a recipe, or a model's config, vocabulary sizes, score and data."""
-    from transducer.report import describe
+    from transducer.parsing.report import describe
 
     if name is None:
         click.echo("\n".join(recipes()))
@@ -412,7 +412,7 @@ def inspect(name: str | None, task: str | None) -> None:
 @click.option("-o", "--output", required=True, metavar="DIR", help="The folder to write.")
 def average(models: tuple[str, ...], output: str) -> None:
     """Write the mean of the weights of models that started from the same one."""
-    from transducer.average import average as average_models
+    from transducer.training.average import average as average_models
 
     average_models([Path(model) for model in models], Path(output))
 
@@ -456,9 +456,9 @@ def export(  # noqa: PLR0917 - one parameter per option
     beams: tuple[int, ...],
 ) -> None:
     """Write a trained model in few bits, as it ships: nothing but what parsing needs."""
-    from transducer.cards import model_size, read_about
-    from transducer.export import add_card, measure
-    from transducer.export import export as export_model
+    from transducer.storage.cards import model_size, read_about
+    from transducer.storage.export import add_card, measure
+    from transducer.storage.export import export as export_model
 
     if about and not gold:
         raise click.UsageError("a card has scores: --gold F is missing")
@@ -480,8 +480,8 @@ def export(  # noqa: PLR0917 - one parameter per option
 @click.option("--card", "task", type=click.Choice(TASKS), help="Print the card of this model.")
 def models(*, as_json: bool, task: str | None) -> None:
     """List the models that ship with the package."""
-    from transducer.cards import page, read_card
-    from transducer.shipped import find_model, overview, shipped_cards
+    from transducer.storage.cards import page, read_card
+    from transducer.storage.shipped import find_model, overview, shipped_cards
 
     cards = [read_card(find_model(task))] if task else shipped_cards()
     if as_json:
@@ -504,13 +504,13 @@ def fetch(encoder: str | None, to: str | None, *, listed: bool) -> None:
     ENCODER is a name such as ORG/NAME or ORG/NAME@REVISION, or a folder, which is then known by its
     hash. On a machine without network, set ARBORA_ENCODERS to a copy of DIR.
     """
-    from transducer import encoders
+    from transducer.encoders import places
 
     if listed:
-        click.echo(cliutil.table(encoders.overview()))
+        click.echo(cliutil.table(places.overview()))
         return
-    found = encoders.find(encoder or next(iter(encoders.PINNED)))
-    folder = found.folder if to is None else encoders.copy_to(found, Path(to))
+    found = places.find(encoder or next(iter(places.PINNED)))
+    folder = found.folder if to is None else places.copy_to(found, Path(to))
     cliutil.note(f"{found.reference}: {found.size / 1e6:.1f} MB, verified")
     click.echo(folder)
 
@@ -548,7 +548,7 @@ def _load(model: str | None, task: str | None, device: str, spotlight: str) -> T
     """Load the model that the user named, or the one that ships for a task."""
     if model is None and task is None:
         raise click.UsageError("--model DIR or --task T is missing")
-    from transducer.parser import Transducer
+    from transducer.parsing.parser import Transducer
 
     if model is not None:
         return Transducer.load(model, device, spotlight=spotlight)
@@ -558,8 +558,8 @@ def _load(model: str | None, task: str | None, device: str, spotlight: str) -> T
 
 def _warn(task: str) -> None:
     """Say so if the model that ships for a task is not to be relied on yet."""
-    from transducer.cards import read_card
-    from transducer.shipped import find_model
+    from transducer.storage.cards import read_card
+    from transducer.storage.shipped import find_model
 
     why = read_card(find_model(task)).about.experimental
     if why:
@@ -576,7 +576,7 @@ def _annotator_of(
     parser: Transducer, model: str | None, options: dict[str, Any]
 ) -> Annotator | None:
     """Return the annotator that the user named, or else the one of the training."""
-    from transducer.annotation import load_annotator, model_annotator
+    from transducer.text.annotation import load_annotator, model_annotator
 
     if options["annotator"]:
         return load_annotator(options["annotator"])

@@ -226,7 +226,7 @@ class DecodeConfig:
 
 @dataclass(frozen=True, slots=True)
 class AmrConfig:
-    """Pre- and post-processing of AMR (paper, section 5); see transducer.amr."""
+    """Pre- and post-processing of AMR (paper, section 5); see transducer.frameworks.amr."""
 
     anonymize: bool = False
     senses: bool = True
@@ -235,7 +235,7 @@ class AmrConfig:
     spotlight: Name = ""
     """Address of a DBpedia Spotlight endpoint; empty: none is asked."""
     frames: Name = ""
-    """PropBank's frames, one a line, or a table of them with aliases: transducer.amr.propbank."""
+    """PropBank's frames, one a line, or a table of them with aliases (frameworks.amr.propbank)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,13 +12,14 @@ from evaltools.diff import difference
 from evaltools.metrics import metric_of
 from graphconv import draw
 from graphconv.graph import Graph
-from transducer import runs, sample
-from transducer.baseline import nearest
-from transducer.checkpoint import write_text
+from transducer import sample
 from transducer.config import load_recipe, override
-from transducer.evaluation import headline
-from transducer.inputs import gold_documents
-from transducer.parser import Transducer
+from transducer.parsing.baseline import nearest
+from transducer.parsing.evaluation import headline
+from transducer.parsing.inputs import gold_documents
+from transducer.parsing.parser import Transducer
+from transducer.storage.checkpoint import write_text
+from transducer.training import runs
 
 SHOWN = 4
 """Sentences per framework that are drawn."""

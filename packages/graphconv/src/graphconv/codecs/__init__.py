@@ -13,7 +13,7 @@
 The codecs ``arborescence`` and ``relations`` parse to and format from Arborescence, not Graph.
 A codec whose files are more than their graphs one after the other (SDP: the header) also defines
 
-``writer()``
+``file_format()``
     Return a function like ``format`` for the graphs of one file, in order.
 """
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from graphconv.arborescence import Arborescence, Row
 from graphconv.codecs import Block
-from graphconv.codecs.jsonlines import (
+from graphconv.codecs._json import (
     Malformed,
     dump,
     expect,

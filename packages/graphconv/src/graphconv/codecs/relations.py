@@ -28,8 +28,7 @@ from typing import Any
 
 from graphconv.arborescence import Arborescence, Relation, relations, rows_from_relations
 from graphconv.codecs import Block
-from graphconv.codecs.arborescence import check, known_framework
-from graphconv.codecs.jsonlines import (
+from graphconv.codecs._json import (
     Malformed,
     dump,
     expect,
@@ -40,6 +39,7 @@ from graphconv.codecs.jsonlines import (
     located,
     optional,
 )
+from graphconv.codecs.arborescence import check, known_framework
 from graphconv.graph import Token
 
 _KEYS = frozenset({"id", "framework", "tokens", "relations"})

@@ -145,7 +145,7 @@ def format(graph: Graph) -> str:  # noqa: A001 - the name that every codec has
     return _format(graph, _version(graph))
 
 
-def writer() -> Callable[[Graph], str]:
+def file_format() -> Callable[[Graph], str]:
     """Return a function like ``format`` that starts the file with the header of its first graph."""
     version = ""
 

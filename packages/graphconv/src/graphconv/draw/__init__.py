@@ -24,7 +24,6 @@ import os
 from collections.abc import Callable, Iterable
 from html import escape
 
-from graphconv import files
 from graphconv.arborescence import Arborescence
 from graphconv.conversion import to_arborescence
 from graphconv.draw import canvas
@@ -36,6 +35,7 @@ from graphconv.draw.rows import draw_rows
 from graphconv.draw.units import draw_units
 from graphconv.errors import FormatError, GraphconvError
 from graphconv.graph import BILEXICAL, Graph
+from graphconv.io import files
 
 __all__ = [
     "EXTRA",

@@ -1,0 +1,295 @@
+"""Read treebank files: the format from the content, one graph at a time."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
+from importlib import import_module
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
+
+from graphconv.codecs import Block
+from graphconv.errors import FormatError, GraphconvError
+from graphconv.graph import Graph
+from graphconv.io import files
+
+if TYPE_CHECKING:
+    from graphconv.arborescence import Arborescence
+
+T = TypeVar("T")
+
+FORMATS = ("sdp", "arborescence", "relations", "mrp", "ucca", "amr")
+"""The names of the file formats, in the order in which content is compared with them."""
+
+TREE_FORMATS = frozenset({"arborescence", "relations"})
+"""The formats whose records are arborescences."""
+
+MIXED_FORMATS = TREE_FORMATS | {"mrp"}
+"""The formats whose records name their framework, so that one file may hold several."""
+
+OnError = Callable[[GraphconvError], None]
+"""Called with the error about a bad graph, which is then skipped."""
+
+_HEAD = 1 << 16
+_FOLDERS = {".xml": "ucca", ".sdp": "sdp", ".mrp": "mrp", ".amr": "amr", ".txt": "amr"}
+"""What a folder is read for, in this order: it has files of one kind, and others beside them."""
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+class Codec(Protocol):
+    """What a module in :mod:`graphconv.codecs` offers."""
+
+    def blocks(self, lines: Iterable[str], filename: str) -> Iterator[Block]:
+        """Cut the lines of a file into graphs."""
+
+    def parse(self, block: Block, framework: str | None) -> Any:
+        """Turn one block into a Graph or an Arborescence."""
+
+    def format(self, graph: Any) -> str:
+        """Turn a Graph or an Arborescence into text."""
+
+    def sniff(self, head: str) -> bool:
+        """Say whether a file that starts with *head* has this format."""
+
+
+@lru_cache
+def codec(name: str) -> Codec:
+    """Return the codec of a format."""
+    if name not in FORMATS:
+        raise FormatError(f"unknown format {name!r}; known are {', '.join(sorted(FORMATS))}")
+    return cast("Codec", import_module(f"graphconv.codecs.{name}"))
+
+
+def detect(head: str, filename: str | None = None) -> str:
+    """Return the format of a file from its first characters."""
+    head = head.removeprefix("\ufeff")
+    if not head.strip():
+        raise FormatError("the file is empty", filename=filename)
+    for name in FORMATS:
+        if codec(name).sniff(head):
+            return name
+    line = head.strip().split("\n", 1)[0]
+    raise FormatError(
+        "the format is not recognized from the content", filename=filename, lineno=1, text=line
+    )
+
+
+def read(
+    path: str | os.PathLike[str],
+    *,
+    format: str | None = None,  # noqa: A002 - the name that users type
+    framework: str | None = None,
+    on_error: OnError | None = None,
+) -> Iterator[Graph]:
+    """Read the graphs of a file, of the files in a folder, or of standard input (``-``).
+
+    Of a file that may hold several frameworks (MRP and JSON lines) *framework* chooses one.
+    """
+    return _parsed(parse_block, path, format, framework, on_error)
+
+
+def read_arborescences(
+    path: str | os.PathLike[str],
+    *,
+    format: str | None = None,  # noqa: A002 - the name that users type
+    framework: str | None = None,
+    on_error: OnError | None = None,
+) -> Iterator[Arborescence]:
+    """Read arborescences; graphs of other formats are converted."""
+    return _parsed(parse_tree, path, format, framework, on_error)
+
+
+def read_blocks(
+    path: str | os.PathLike[str],
+    *,
+    format: str | None = None,  # noqa: A002 - the name that users type
+    on_error: OnError | None = None,
+) -> tuple[str, Iterator[Block]]:
+    """Return the format of a file, and the texts of its graphs for :func:`parse_block`."""
+    path = os.fspath(path)
+    if format is not None:
+        codec(format)  # an unknown format is the first thing to say
+    if path != files.STDIO and Path(path).is_dir():
+        kind, names = _folder_files(Path(path), format)
+        return kind, _folder_blocks(codec(kind), Path(path), names, on_error)
+    filename = files.shown(path)
+    pieces = files.chunks(path)
+    start = next(pieces, b"")
+    name = format
+    if name is None:
+        encoding = files.encoding_of(start, filename)
+        name = detect(start[:_HEAD].decode(encoding, "replace"), filename)
+    return name, _blocks(codec(name), chain([start], pieces), filename, on_error)
+
+
+def parse_block(name: str, block: Block, framework: str | None = None) -> Graph:
+    """Parse one block of a file of format *name*."""
+    item = _parse(name, block, framework)
+    graph = as_graph(item)
+    if item is not graph and not _is_sound(graph):
+        raise FormatError(
+            "the side record is not that of a graph", filename=block.filename, lineno=block.lineno
+        )
+    return graph
+
+
+def parse_tree(name: str, block: Block, framework: str | None = None) -> Arborescence:
+    """Parse one block of a file of format *name* to an arborescence."""
+    return as_tree(_parse(name, block, framework))
+
+
+def _parsed(
+    parse: Callable[[str, Block, str | None], T],
+    path: str | os.PathLike[str],
+    name: str | None,
+    framework: str | None,
+    on_error: OnError | None,
+) -> Iterator[T]:
+    name, blocks = _opened(path, name, on_error)
+    for block in blocks:
+        try:
+            item = parse(name, block, framework)
+        except GraphconvError as error:
+            report(error, on_error)
+            continue
+        if framework and name in MIXED_FORMATS and item.framework != framework:  # type: ignore[attr-defined]
+            continue
+        yield item
+
+
+def _opened(
+    path: str | os.PathLike[str], name: str | None, on_error: OnError | None
+) -> tuple[str, Iterator[Block]]:
+    try:
+        return read_blocks(path, format=name, on_error=on_error)
+    except GraphconvError as error:
+        report(error, on_error)
+        return "", iter(())
+
+
+def report(error: GraphconvError, on_error: OnError | None) -> None:
+    """Raise an error, or hand it to whom it may concern."""
+    if on_error is None:
+        raise error
+    on_error(error)
+
+
+def _blocks(
+    module: Codec, pieces: Iterable[bytes], filename: str, on_error: OnError | None
+) -> Iterator[Block]:
+    # SDP files are kept byte for byte, a byte order mark included.
+    keep_bom = getattr(module, "KEEPS_BOM", False)
+    is_one_block = getattr(module, "is_one_block", lambda _: False)
+    found = False
+    try:
+        stream = iter(pieces)
+        start = next(stream, b"")
+        decode = files.whole if is_one_block(start) else files.lines
+        text = decode(chain([start], stream), filename, keep_bom=keep_bom)
+        for block in module.blocks(text, filename):
+            found = True
+            yield block
+    except FormatError as error:
+        report(error, on_error)
+        return
+    if not found:
+        report(FormatError("there is no graph in the file", filename=filename), on_error)
+
+
+def _folder_files(folder: Path, format: str | None) -> tuple[str, list[str]]:  # noqa: A002
+    """Return the format and the names of the treebank files in a folder, in natural order."""
+    with files.os_errors(str(folder)):
+        found = [file.name for file in folder.iterdir()]
+    suffixes = [suffix for suffix, name in _FOLDERS.items() if format in (None, name)]
+    for suffix in suffixes:
+        names = [name for name in found if name.lower().removesuffix(".gz").endswith(suffix)]
+        if names:
+            return _FOLDERS[suffix], sorted(names, key=_natural)
+    if not suffixes:
+        message = f"a folder, where a file of format {format} is expected"
+    else:
+        message = f"there is no {' or '.join(suffixes)} file in the folder"
+    raise FormatError(message, filename=str(folder))
+
+
+def _folder_blocks(
+    module: Codec, folder: Path, names: Iterable[str], on_error: OnError | None
+) -> Iterator[Block]:
+    for name in names:
+        filename = f"{folder}{os.sep}{name}"
+        yield from _blocks(module, files.chunks(filename), filename, on_error)
+
+
+def _natural(name: str) -> list[tuple[int, str]]:
+    """Order 2 before 10."""
+    return [
+        (int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", name)
+    ]
+
+
+def _parse(name: str, block: Block, framework: str | None) -> Graph | Arborescence:
+    try:
+        if not block.text.isascii():
+            block.text.encode()
+    except UnicodeEncodeError as error:
+        start = block.text.rfind("\n", 0, error.start) + 1
+        raise FormatError(
+            "not valid UTF-8",
+            filename=block.filename,
+            lineno=block.lineno + block.text.count("\n", 0, error.start),
+            text=_SURROGATE.sub("\ufffd", block.text[start:].split("\n", 1)[0]),
+        ) from error
+    return cast("Graph | Arborescence", codec(name).parse(block, framework))
+
+
+def as_graph(item: Graph | Arborescence) -> Graph:
+    """Return a graph as it is, and an arborescence as its graph."""
+    if isinstance(item, Graph):
+        return item
+    from graphconv.conversion import to_graph  # noqa: PLC0415 - most files need it nowhere
+
+    return to_graph(item)
+
+
+def _is_sound(graph: Any) -> bool:
+    """Say whether a graph made from any record has the right types and references."""
+    try:
+        graph.validate()
+    except (GraphconvError, TypeError):
+        return False
+    return (
+        all(
+            isinstance(node.id, str)
+            and isinstance(node.label, str | None)
+            and isinstance(node.constant, bool)
+            and isinstance(node.implicit, bool)
+            and _are_pairs(node.attributes)
+            for node in graph.nodes
+        )
+        and all(
+            isinstance(edge.label, str)
+            and isinstance(edge.remote, bool)
+            and _are_pairs(edge.attributes)
+            for edge in graph.edges
+        )
+        and _are_pairs(graph.metadata)
+        and _are_pairs(graph.extras)
+    )
+
+
+def _are_pairs(pairs: Any) -> bool:
+    return isinstance(pairs, tuple) and all(
+        isinstance(pair, tuple) and len(pair) == 2 and isinstance(pair[0], str) for pair in pairs
+    )
+
+
+def as_tree(item: Graph | Arborescence) -> Arborescence:
+    """Return an arborescence as it is, and a graph as its arborescence."""
+    if not isinstance(item, Graph):
+        return item
+    from graphconv.conversion import to_arborescence  # noqa: PLC0415 - most files need it nowhere
+
+    return to_arborescence(item)

@@ -1,0 +1,135 @@
+"""Write graphs: a file appears under its name only when it is complete; UCCA is a folder."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from graphconv.errors import FormatError, GraphconvError
+from graphconv.graph import Graph, attribute
+from graphconv.io import files
+from graphconv.io.reading import (
+    FORMATS,
+    TREE_FORMATS,
+    OnError,
+    as_graph,
+    as_tree,
+    codec,
+    report,
+)
+
+if TYPE_CHECKING:
+    from graphconv.arborescence import Arborescence
+
+_NATIVE = {"amr": "amr", "dm": "sdp", "pas": "sdp", "psd": "sdp", "ucca": "ucca", "eds": "mrp"}
+_SUFFIXES = {".amr": "amr", ".sdp": "sdp", ".mrp": "mrp", ".tsv": "relations", ".xml": "ucca"}
+_escape = re.compile(r"[^\w.-]|^\.|\A\Z").sub  # what not every system has in the name of a file
+
+
+def native_format(graph: Graph) -> str:
+    """Return the format that a graph came from, or else the usual one of its framework."""
+    named = re.match("[a-z]+", str(attribute(graph.extras, "format", "")))
+    return named[0] if named and named[0] in FORMATS else _NATIVE[graph.framework]
+
+
+def write(
+    graphs: Iterable[Graph | Arborescence],
+    path: str | os.PathLike[str],
+    *,
+    format: str | None = None,  # noqa: A002 - the name that users type
+    on_error: OnError | None = None,
+) -> int:
+    """Write graphs to a file (``-``: standard output; UCCA: a folder) and return their number.
+
+    The format is the one given, else what the name of the file says, else the one that the first
+    graph came from. Relations go as TSV to a file called ``.tsv``.
+    """
+    path = os.fspath(path)
+    items = iter(graphs)
+    suffix = Path(path.removesuffix(".gz")).suffix
+    name = format or _SUFFIXES.get(suffix)
+    if name is None:
+        first = next(items, None)
+        if first is None:
+            raise FormatError("there is no graph to write", filename=path)
+        name, items = native_format(as_graph(first)), chain([first], items)
+    texts = _texts(name, _text_of(name, suffix), items, on_error)
+    if name == "ucca":
+        return _write_ucca(texts, path, suffix)
+    count = 0
+    with files.output(path) as file:
+        for _, text in texts:
+            file.write(text)
+            count += 1
+    return count
+
+
+def _text_of(name: str, suffix: str) -> Callable[[Any], str]:
+    module: Any = codec(name)
+    if (name, suffix) == ("relations", ".tsv"):
+        return cast("Callable[[Any], str]", module.format_tsv)
+    return cast(
+        "Callable[[Any], str]",
+        module.file_format() if hasattr(module, "file_format") else module.format,
+    )
+
+
+def _texts(
+    name: str,
+    text_of: Callable[[Any], str],
+    items: Iterable[Graph | Arborescence],
+    on_error: OnError | None,
+) -> Iterator[tuple[str, bytes]]:
+    """Yield the id and the text of each graph."""
+    convert: Callable[[Graph | Arborescence], Any] = as_tree if name in TREE_FORMATS else as_graph
+    for item in items:
+        try:
+            text = text_of(convert(item)).encode()
+        except UnicodeEncodeError:
+            error = FormatError(f"graph {item.id}: a lone surrogate cannot be written as UTF-8")
+            report(error, on_error)
+        except GraphconvError as error:
+            report(error, on_error)
+        else:
+            yield item.id, text
+
+
+def _write_ucca(texts: Iterator[tuple[str, bytes]], path: str, suffix: str) -> int:
+    if path == files.STDIO or suffix == ".xml":
+        passages = [text for text, _ in zip(texts, range(2), strict=False)]
+        if len(passages) != 1:
+            message = "a UCCA file holds exactly one passage: name a folder for several"
+            raise FormatError(message, filename=path)
+        with files.output(path) as file:
+            file.write(passages[0][1])
+        return 1
+    count = 0
+    with files.output_folder(path) as folder:
+        for graph_id, text in texts:
+            name = passage_name(graph_id) + ".xml"
+            try:
+                with open(f"{folder}{os.sep}{name}", "xb") as file:  # noqa: PTH123 - faster
+                    file.write(text)
+            except FileExistsError as error:
+                message = f"two passages have the id {graph_id!r}"
+                raise FormatError(message, filename=path) from error
+            count += 1
+    return count
+
+
+def passage_name(graph_id: str) -> str:
+    """Return the name of a passage's file, without its suffix.
+
+    >>> passage_name("7"), passage_name("../a b")
+    ('7', '%2E.%2Fa%20b')
+    """
+    return _escape(_percent, graph_id)
+
+
+def _percent(match: re.Match[str]) -> str:
+    """Write a character as in a URL."""
+    return "".join(f"%{byte:02X}" for byte in match[0].encode()) or "%"

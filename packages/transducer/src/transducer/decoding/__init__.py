@@ -1,0 +1,1 @@
+"""From probabilities to relations: rules, greedy search, beam search."""

@@ -1,0 +1,1 @@
+"""Pre-trained encoders: where their files are, and networks that read them."""

@@ -1,0 +1,1 @@
+"""What each framework needs around the model: before it, and after decoding."""

@@ -1,0 +1,1 @@
+"""The network of the paper, section by section, and what goes beyond it."""

@@ -1,0 +1,78 @@
+"""What each word is: SDP 2015's frames, such as ``n_of`` and ``v_to``, and none for words without.
+
+A frame is what the grammar's lexicon says of a word: its part of speech, its sense, what it
+governs. It decides much of the graph (whether *of* is a node, whether a noun is modified by an
+adjective or by another noun), and it can be told from the encoder states alone. So a classifier
+tells it, and the decoder sees the states together with what the classifier believes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from graphconv.graph import Token, attribute
+from transducer.data.vocabularies import PAD, UNK
+
+FRAME = "frame"
+"""The feature of a token that holds its frame."""
+
+NO_FRAME = "_"
+
+
+class Frames(nn.Module):
+    """Tell the words' frames from their states, and the states what they are."""
+
+    def __init__(self, states: int, size: int, frames: int, dropout: float) -> None:
+        super().__init__()
+        self.hidden = nn.Linear(states, size)
+        self.dropout = nn.Dropout(dropout)
+        self.scores = nn.Linear(size, frames)
+        self.meaning = nn.Linear(frames, states, bias=False)
+        nn.init.zeros_(self.meaning.weight)  # a model that did without them starts as it was
+
+    def forward(self, states: Tensor) -> tuple[Tensor, Tensor]:
+        """Return log P(frame), and the states with what that means: (B, S, F), (B, S, H)."""
+        logits = self.scores(self.dropout(functional.elu(self.hidden(states)))).float()
+        logits[..., [PAD, UNK]] = -torch.inf
+        frames = logits.log_softmax(-1)
+        return frames, states + self.meaning(frames.exp())
+
+
+def frame_loss(frames: Tensor, target: Tensor) -> Tensor:
+    """Return the loss of the words whose frames are known."""
+    known = target > UNK
+    loss = -frames.gather(-1, target.unsqueeze(-1)).squeeze(-1)
+    return torch.where(known, loss, 0.0).sum()
+
+
+def most_probable(frames: Tensor, names: Sequence[str]) -> list[list[tuple[str, str]]]:
+    """Return the most probable frame of each word, and the most probable one that is not none."""
+    none = torch.tensor([name == NO_FRAME for name in names], device=frames.device)
+    real = frames.masked_fill(none, -torch.inf)
+    best = torch.stack([frames.argmax(-1), real.argmax(-1)], dim=-1).tolist()
+    return [[(names[first], names[second]) for first, second in words] for words in best]
+
+
+def token_frames(tokens: Sequence[Token]) -> list[str]:
+    """Return the frames of a sentence's words; nothing if none of them has one."""
+    frames = [attribute(token.features, FRAME) for token in tokens]
+    return [str(frame or NO_FRAME) for frame in frames] if any(frames) else []
+
+
+def with_frames(tokens: Sequence[Token], frames: Sequence[str]) -> tuple[Token, ...]:
+    """Return the tokens with their frames."""
+    return tuple(
+        token if frame == NO_FRAME else token._replace(features=(*token.features, (FRAME, frame)))
+        for token, frame in zip(tokens, frames, strict=True)
+    )
+
+
+def without_frame(token: Token) -> Token:
+    """Return the token without its frame, which belongs to the gold graph."""
+    if not any(name == FRAME for name, _ in token.features):
+        return token
+    return token._replace(features=tuple(pair for pair in token.features if pair[0] != FRAME))

@@ -1,0 +1,1 @@
+"""Sentences in, graphs out: from Python, from files, with scores."""

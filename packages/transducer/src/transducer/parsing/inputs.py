@@ -1,0 +1,152 @@
+"""Where sentences come from: treebank files, tokenized lines, raw sentences, running text."""
+
+from __future__ import annotations
+
+import re
+import sys
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+
+import graphconv
+from graphconv import io
+from graphconv.errors import GraphconvError
+from graphconv.graph import Attributes, Graph, Token
+from graphconv.io import files
+from transducer.frameworks import amr
+from transducer.frameworks.passages import mark_paragraph
+from transducer.frameworks.tasks import LONGEST, Document, Task
+from transducer.model.frames import without_frame
+from transducer.text.annotation import Annotator, sentences
+from transducer.text.tokens import chunk, clean, read_paragraphs, tokenize
+
+KINDS = ("treebank", "tokens", "sentences", "text")
+"""What an input file can be."""
+
+_TREEBANK_SUFFIXES = (".sdp", ".amr", ".mrp", ".xml", ".jsonl", ".penman")
+_HEAD = 1 << 16
+_GZIP = b"\x1f\x8b"
+# Brackets and angles can begin an ordinary text, too.
+_SURELY = {"amr": re.compile(r"^# ::|^\(\S+ / ", re.M), "ucca": re.compile(r"<root\b")}
+_TOGETHER = 256
+"""Sentences that are annotated together."""
+
+
+def guess_kind(path: str) -> str:
+    """Return what a file is by its name and content: a treebank, or running text."""
+    if path.removesuffix(".gz").endswith(_TREEBANK_SUFFIXES) or Path(path).is_dir():
+        return "treebank"
+    head = _head(path).decode("utf-8", "replace").removeprefix("\ufeff")
+    try:
+        name = io.detect(head)
+    except GraphconvError:
+        return "text"
+    return "treebank" if name not in _SURELY or _SURELY[name].search(head) else "text"
+
+
+def _head(path: str) -> bytes:
+    """Return the first bytes of a file, unpacked; of standard input without consuming them."""
+    if path != files.STDIO:
+        with files.os_errors(path), Path(path).open("rb") as file:
+            head = file.read(_HEAD)
+    elif hasattr(sys.stdin.buffer, "peek"):
+        head = sys.stdin.buffer.peek(_HEAD)
+    else:
+        start = sys.stdin.buffer.tell()
+        head = sys.stdin.buffer.read(_HEAD)
+        sys.stdin.buffer.seek(start)
+    if not head.startswith(_GZIP):
+        return head
+    try:
+        return zlib.decompressobj(wbits=31).decompress(head)
+    except zlib.error:  # whoever reads the file says so
+        return b""
+
+
+def read_documents(
+    task: Task,
+    path: str,
+    kind: str,
+    annotator: Annotator | None,
+    on_error: io.OnError | None = None,
+) -> Iterator[Document]:
+    """Yield the documents of a file; *on_error* is told of graphs that cannot be read."""
+    if kind == "treebank":
+        graphs = graphconv.read(path, framework=task.name, on_error=on_error)
+        yield from gold_documents(task, graphs, annotator)
+        return
+    lines = files.lines(files.chunks(path), files.shown(path))
+    if kind == "text":
+        yield from _text_documents(task, lines, annotator)
+        return
+    cut = tokenize if kind == "sentences" else split_blanks
+    numbered = (
+        (str(lineno), cut(line), _said(task, line))
+        for lineno, line in enumerate(lines, start=1)
+        if clean(line)
+    )
+    yield from _annotated(task, numbered, annotator)
+
+
+def gold_documents(
+    task: Task, graphs: Iterable[Graph], annotator: Annotator | None
+) -> Iterator[Document]:
+    """Yield the sentences of treebank graphs; nothing else of the graphs is used."""
+    tokenized = (amr.tokenize_graph(g) if task.name == "amr" else g for g in graphs)
+    numbered = ((g.id, [without_frame(t) for t in g.tokens], g.metadata) for g in tokenized)
+    yield from _annotated(task, numbered, annotator)
+
+
+def split_blanks(line: str) -> tuple[Token, ...]:
+    """Split a tokenized line at blanks."""
+    return tuple(Token(form) for form in clean(line).split())
+
+
+def _said(task: Task, text: str) -> Attributes:
+    """Return what a graph says about its sentence: AMR has no other place for it."""
+    return (("snt", clean(text)),) if task.name == "amr" else ()
+
+
+def _annotated(
+    task: Task,
+    numbered: Iterable[tuple[str, Sequence[Token], Attributes]],
+    annotator: Annotator | None,
+) -> Iterator[Document]:
+    stream = iter(numbered)
+    while group := list(islice(stream, _TOGETHER)):
+        tokens = [tuple(t) for _, t, _ in group]
+        if annotator is not None:
+            tokens = annotator.annotate(tokens)
+        for (name, _, metadata), own in zip(group, tokens, strict=True):
+            yield task.document(name, own, metadata)
+
+
+def _text_documents(
+    task: Task, lines: Iterable[str], annotator: Annotator | None
+) -> Iterator[Document]:
+    """Yield one document per sentence, or for UCCA per paragraph."""
+    number = 0
+    for place, paragraph in enumerate(read_paragraphs(lines), start=1):
+        found = [
+            (start, part)
+            for start, tokens in sentences(paragraph.text, annotator)
+            for part in chunk(tokens, LONGEST)
+        ]
+        if task.name == "ucca":
+            joined = tuple(t for _, tokens in found for t in mark_paragraph(tokens, 1))
+            if joined:
+                yield task.document(str(place), joined)
+            continue
+        for start, tokens in found:
+            number += 1
+            text = _covered(paragraph.text[start:], tokens)
+            yield task.document(str(number), tokens, _said(task, text))
+
+
+def _covered(text: str, tokens: Sequence[Token]) -> str:
+    """Return the part of a text that the tokens cover, or else the tokens."""
+    first, last = tokens[0].span, tokens[-1].span
+    if first is None or last is None:
+        return " ".join(token.form for token in tokens)
+    return text[first[0] : last[1]]

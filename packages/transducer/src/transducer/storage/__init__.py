@@ -1,0 +1,1 @@
+"""What is kept on disk: model directories, their cards, caches."""

@@ -1,0 +1,151 @@
+"""Make a model directory that ships from a training run: small, with a card, ready to parse."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from transducer.config import Config, from_dict
+from transducer.errors import ModelError
+from transducer.model.network import TransducerModel
+from transducer.parsing.parser import Transducer
+from transducer.parsing.report import evaluate_file
+from transducer.storage import checkpoint
+from transducer.storage.cards import (
+    CARD,
+    PAGE,
+    About,
+    Card,
+    Score,
+    Training,
+    Weights,
+    day,
+    model_size,
+    sha256,
+    shortened,
+    training_command,
+    write_card,
+)
+from transducer.storage.compact import PRETRAINED, UNUSED, write_weights
+from transducer.text.annotation import model_annotator
+from transducer.training.runs import AVERAGED, read_record
+
+_PATHS = {
+    "model": ("word_vectors",),
+    "train": ("contextual_from", "start_from"),
+    "amr": ("frames",),
+}
+"""Settings that name a file of the machine that trained; only its name is kept."""
+
+
+def export(run: Path, folder: Path, *, bits: int = 8, tuned_bits: int = 8) -> None:
+    """Write what parsing needs of a training run, in few bits."""
+    if (folder / checkpoint.VOCABULARIES).exists():  # a training run, perhaps the model itself
+        raise ModelError(f"{folder} holds a model that was trained there: export to another folder")
+    saved = checkpoint.load(run, torch.device("cpu"))
+    fresh = TransducerModel(saved.config.model, saved.vocabularies)
+    folder.mkdir(parents=True, exist_ok=True)
+    if (folder / CARD).exists():  # it would describe the model that is replaced
+        for name in (CARD, PAGE):
+            (folder / name).unlink(missing_ok=True)
+    training = checkpoint.training_of(run)
+    setup = json.loads((training / checkpoint.CONFIG).read_text(encoding="utf-8"))
+    setup["config"] = _without_folders(saved.config).to_dict()
+    checkpoint.write_text(folder / checkpoint.CONFIG, json.dumps(setup, indent=1))
+    texts = [checkpoint.VOCABULARIES, *([checkpoint.TABLES] if saved.task.tables else [])]
+    for name in texts:
+        text = checkpoint.read_packed(training / name)
+        (folder / f"{name}.gz").write_bytes(gzip.compress(text.encode(), mtime=0))
+    write_weights(
+        folder / checkpoint.WEIGHTS,
+        saved.model.state_dict(),
+        fresh.state_dict(),
+        bits=bits,
+        tuned_bits=tuned_bits,
+    )
+    names = shortened(saved.score.get("sha256", {}))
+    hashes = {names[path]: value for path, value in saved.score.get("sha256", {}).items()}
+    checkpoint.write_text(
+        folder / checkpoint.SCORE, json.dumps({**saved.score, "sha256": hashes}, indent=1)
+    )
+
+
+def measure(folder: Path, gold: Sequence[str], beams: Sequence[int] = (1,)) -> list[Score]:
+    """Score a model on treebank files."""
+    parser = Transducer.load(folder, "cpu")
+    config = parser.task.config
+    place = f"{folder / checkpoint.CONFIG}: train.annotator"
+    annotator = model_annotator(config.train.annotator, place)
+    scores = []
+    for path in gold:
+        for beam in beams:
+            settings = replace(config.decode, beam=beam, nbest=1)
+            report = evaluate_file(parser, path, settings, annotator)
+            scores.append(Score(Path(path).name, report["graphs"], beam, report["f1"]))
+    return scores
+
+
+def add_card(
+    run: Path, folder: Path, about: About, scores: Sequence[Score], *, bits: int, tuned_bits: int
+) -> Card:
+    """Write the card of an exported model."""
+    training = checkpoint.training_of(run)
+    record = read_record(training)
+    saved = checkpoint.load(folder, torch.device("cpu"))
+    setup = json.loads((folder / checkpoint.CONFIG).read_text(encoding="utf-8"))
+    used = ((n, p) for n, p in saved.model.named_parameters() if not n.startswith(UNUSED))
+    counts = [(name.startswith(PRETRAINED), weight) for name, weight in used]
+    score = saved.score
+    card = Card(
+        task=saved.config.task,
+        date=day(training / checkpoint.WEIGHTS),
+        about=about,
+        training=Training(
+            command=_commands(saved.config, record),
+            files=score["sha256"],
+            **{k: score[k] for k in ("sentences", "seed", "epoch", "minutes", "dev_f1")},
+        ),
+        weights=Weights(
+            own=sum(p.numel() for tuned, p in counts if not tuned),
+            tuned=sum(p.numel() for tuned, p in counts if tuned and p.requires_grad),
+            bits=bits,
+            tuned_bits=tuned_bits,
+            encoder=saved.config.model.contextual,
+            sha256=sha256(folder / checkpoint.WEIGHTS),
+            size=model_size(folder),
+        ),
+        scores=tuple(scores),
+        versions=setup["versions"],
+    )
+    write_card(folder, card)
+    return card
+
+
+def _commands(config: Config, record: Mapping[str, Any]) -> str:
+    """Return the commands that repeat a training, or those whose mean a model is."""
+    folder = f"runs/{config.task}"
+    if AVERAGED not in record:
+        return training_command(config, record, folder)
+    commands: dict[str, str] = {}
+    models = []
+    for run in record[AVERAGED]:
+        config = _without_folders(from_dict(run["config"]))
+        training = run["folder"].removesuffix(f"/{checkpoint.LAST}")
+        name = f"{folder}-{[*commands, training].index(training) + 1}"
+        commands[training] = training_command(config, run, name)
+        models.append(run["folder"].replace(training, name, 1))
+    return "\n".join([*commands.values(), f"transducer average {' '.join(models)} -o {folder}"])
+
+
+def _without_folders(config: Config) -> Config:
+    values = config.to_dict()
+    for section, keys in _PATHS.items():
+        for key in keys:
+            values[section][key] = Path(values[section][key]).name
+    return from_dict(values)

@@ -1,0 +1,1 @@
+"""Text: sentences and tokens with their character offsets, and annotators."""

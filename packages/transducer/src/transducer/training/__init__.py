@@ -1,0 +1,1 @@
+"""Training runs: updates, schedules, several processes, transfer of weights."""

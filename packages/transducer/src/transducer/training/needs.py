@@ -1,0 +1,35 @@
+"""What a recipe asks for beyond the treebank: whether it is there, and what its lack means."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from transducer.config import Config
+from transducer.data.vocabularies import SPECIALS, Vocabularies
+from transducer.text.annotation import Annotator
+
+_FEATURES = {"pos": "part of speech", "ner": "named entities", "dep": "dependencies"}
+
+
+def needs(config: Config, vocabularies: Vocabularies, annotator: Annotator | None) -> Iterator[str]:
+    """Yield one line for each of them."""
+    m, a = config.model, config.amr
+    if m.contextual:
+        yield f"contextual encoder: {m.contextual}, {'tuned' if m.contextual_tuned else 'frozen'}"
+    if m.word_vectors:
+        yield f"word vectors: {m.word_vectors}"
+    elif m.word_size:
+        yield "word vectors: none, they are learned from the training files (model.word_vectors)"
+    yield f"annotator: {annotator.name if annotator is not None else 'none'}"
+    for name, what in _FEATURES.items():
+        size = getattr(m, f"{name}_size")
+        if size and len(getattr(vocabularies, name)) <= len(SPECIALS):
+            yield (
+                f"{what}: missing in the files, so that model.{name}_size = {size} learns a "
+                "constant; train.annotator = auto adds it where spaCy is installed"
+            )
+    if config.task == "amr":
+        yield f"PropBank frames: {a.frames or 'none, senses are those of the files (amr.frames)'}"
+        if a.wiki:
+            linker = a.spotlight or "none, unknown names get no link (amr.spotlight)"
+            yield f"Spotlight: {linker}"
