@@ -18,7 +18,8 @@ from graphconv.arborescence import Arborescence, Relation, Row, relations
 from graphconv.conversion import from_relations, linkage_units, to_arborescence, to_graph
 from graphconv.errors import ConversionError, FormatError, GraphconvError
 from graphconv.graph import Edge, Graph, Node, Token
-from graphconv.io import read, write
+from graphconv.io import dumps, loads, read, write
+from graphconv.notebook import render
 
 __all__ = [
     "Arborescence",
@@ -31,10 +32,13 @@ __all__ = [
     "Relation",
     "Row",
     "Token",
+    "dumps",
     "from_relations",
     "linkage_units",
+    "loads",
     "read",
     "relations",
+    "render",
     "to_arborescence",
     "to_graph",
     "write",

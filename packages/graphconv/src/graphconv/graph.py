@@ -48,7 +48,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from graphconv.errors import ConversionError
+from graphconv.errors import ConversionError, GraphconvError
 
 if TYPE_CHECKING:
     import networkx
@@ -129,10 +129,75 @@ class Graph:
                         f"node {node.id!r} is anchored to token {anchor}, which does not exist"
                     )
 
-    def to_networkx(self) -> networkx.MultiDiGraph:
-        """Return the graph with every field as networkx attributes."""
+    @property
+    def text(self) -> str:
+        """The sentence as the file gives it, else the tokens with blanks between them."""
+        from graphconv import views  # noqa: PLC0415 - it needs this module
+
+        return views.text_of(self)
+
+    def span(self, node_id: str) -> tuple[int, int] | None:
+        """Return the characters [from, to) of :attr:`text` that a node stands for, if any.
+
+        A UCCA unit stands for all words below it. From the first to the last: a gap is included.
+        """
+        from graphconv import views  # noqa: PLC0415 - it needs this module
+
+        return views.span_of(self, node_id)
+
+    def triples(self) -> list[tuple[str, str, str]]:
+        """Return (node, ``instance``, label) for each node, then (source, label, target).
+
+        A node without a label is its words (DM); a constant stands where its edges end (AMR).
+        """
+        from graphconv import views  # noqa: PLC0415 - it needs this module
+
+        return views.triples_of(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything the graph says in JSON's types; :meth:`from_dict` undoes it."""
+        from graphconv import views  # noqa: PLC0415 - it needs this module
+
+        return views.to_dict(self)
+
+    @classmethod
+    def from_dict(cls, record: dict[str, Any]) -> Graph:
+        """Return the graph that :meth:`to_dict` was called on; FormatError if there is none."""
+        from graphconv import views  # noqa: PLC0415 - it needs this module
+
+        return views.from_dict(record)
+
+    def __str__(self) -> str:
+        from graphconv.io.strings import dumps  # noqa: PLC0415 - it needs this module
+
+        try:
+            return dumps(self).rstrip("\n")
+        except GraphconvError:  # what no file can hold must still be seen
+            return repr(self)
+
+    def _repr_svg_(self) -> str:
+        """Return the picture that a notebook shows."""
+        from graphconv.draw import svg  # noqa: PLC0415 - it needs this module
+
+        return svg(self)
+
+    def to_networkx(self, flat: bool = False) -> networkx.MultiDiGraph:
+        """Return the graph with every field as networkx attributes.
+
+        With *flat* they are strings, numbers and truth values only (lists become JSON, what is
+        absent is left out), so that any writer of networkx takes them: ``networkx.write_graphml``.
+        """
         import networkx  # noqa: PLC0415 - an optional dependency, and slow to import
 
+        if flat:
+            from graphconv import views  # noqa: PLC0415 - it needs this module
+
+            result = networkx.MultiDiGraph(**views.flat_graph(self))
+            for node in self.nodes:
+                result.add_node(node.id, **views.flat_node(node))
+            for order, edge in enumerate(self.edges):
+                result.add_edge(edge.source, edge.target, **views.flat_edge(edge, order))
+            return result
         result = networkx.MultiDiGraph(
             id=self.id,
             framework=self.framework,

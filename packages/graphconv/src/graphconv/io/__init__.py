@@ -21,12 +21,14 @@ from graphconv.io.reading import (
     OnError,
     codec,
     detect,
+    looks_like_graphs,
     parse_block,
     parse_tree,
     read,
     read_arborescences,
     read_blocks,
 )
+from graphconv.io.strings import dumps, loads, string_blocks
 from graphconv.io.writing import native_format, passage_name, write
 
 __all__ = [
@@ -37,6 +39,9 @@ __all__ = [
     "OnError",
     "codec",
     "detect",
+    "dumps",
+    "loads",
+    "looks_like_graphs",
     "native_format",
     "parse_block",
     "parse_tree",
@@ -44,5 +49,6 @@ __all__ = [
     "read",
     "read_arborescences",
     "read_blocks",
+    "string_blocks",
     "write",
 ]

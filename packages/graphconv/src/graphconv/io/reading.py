@@ -36,6 +36,7 @@ OnError = Callable[[GraphconvError], None]
 _HEAD = 1 << 16
 _FOLDERS = {".xml": "ucca", ".sdp": "sdp", ".mrp": "mrp", ".amr": "amr", ".txt": "amr"}
 """What a folder is read for, in this order: it has files of one kind, and others beside them."""
+_STARTS = ("(", "#", "{", "<")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -115,6 +116,9 @@ def read_blocks(
     if path != files.STDIO and Path(path).is_dir():
         kind, names = _folder_files(Path(path), format)
         return kind, _folder_blocks(codec(kind), Path(path), names, on_error)
+    if looks_like_graphs(path) and not os.path.lexists(path):
+        message = "there is no such file; graphs in a string are read with graphconv.loads"
+        raise FormatError(message, text=path)
     filename = files.shown(path)
     pieces = files.chunks(path)
     start = next(pieces, b"")
@@ -122,7 +126,16 @@ def read_blocks(
     if name is None:
         encoding = files.encoding_of(start, filename)
         name = detect(start[:_HEAD].decode(encoding, "replace"), filename)
-    return name, _blocks(codec(name), chain([start], pieces), filename, on_error)
+    return name, blocks_of(codec(name), chain([start], pieces), filename, on_error)
+
+
+def looks_like_graphs(text: str) -> bool:
+    """Say whether a string begins as a graph does, and no usual name of a file.
+
+    >>> looks_like_graphs("(b / boy)"), looks_like_graphs("gold.amr")
+    (True, False)
+    """
+    return text.lstrip("\ufeff \t\r\n").startswith(_STARTS)
 
 
 def parse_block(name: str, block: Block, framework: str | None = None) -> Graph:
@@ -177,9 +190,10 @@ def report(error: GraphconvError, on_error: OnError | None) -> None:
     on_error(error)
 
 
-def _blocks(
-    module: Codec, pieces: Iterable[bytes], filename: str, on_error: OnError | None
+def blocks_of(
+    module: Codec, pieces: Iterable[bytes], filename: str, on_error: OnError | None = None
 ) -> Iterator[Block]:
+    """Cut the bytes of a file into the texts of its graphs."""
     # SDP files are kept byte for byte, a byte order mark included.
     keep_bom = getattr(module, "KEEPS_BOM", False)
     is_one_block = getattr(module, "is_one_block", lambda _: False)
@@ -220,7 +234,7 @@ def _folder_blocks(
 ) -> Iterator[Block]:
     for name in names:
         filename = f"{folder}{os.sep}{name}"
-        yield from _blocks(module, files.chunks(filename), filename, on_error)
+        yield from blocks_of(module, files.chunks(filename), filename, on_error)
 
 
 def _natural(name: str) -> list[tuple[int, str]]:

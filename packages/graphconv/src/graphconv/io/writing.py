@@ -57,18 +57,19 @@ def write(
         if first is None:
             raise FormatError("there is no graph to write", filename=path)
         name, items = native_format(as_graph(first)), chain([first], items)
-    texts = _texts(name, _text_of(name, suffix), items, on_error)
+    written = texts(name, text_of(name, suffix), items, on_error)
     if name == "ucca":
-        return _write_ucca(texts, path, suffix)
+        return _write_ucca(written, path, suffix)
     count = 0
     with files.output(path) as file:
-        for _, text in texts:
+        for _, text in written:
             file.write(text)
             count += 1
     return count
 
 
-def _text_of(name: str, suffix: str) -> Callable[[Any], str]:
+def text_of(name: str, suffix: str = "") -> Callable[[Any], str]:
+    """Return the function that writes the graphs of one file, in order."""
     module: Any = codec(name)
     if (name, suffix) == ("relations", ".tsv"):
         return cast("Callable[[Any], str]", module.format_tsv)
@@ -78,9 +79,9 @@ def _text_of(name: str, suffix: str) -> Callable[[Any], str]:
     )
 
 
-def _texts(
+def texts(
     name: str,
-    text_of: Callable[[Any], str],
+    write_one: Callable[[Any], str],
     items: Iterable[Graph | Arborescence],
     on_error: OnError | None,
 ) -> Iterator[tuple[str, bytes]]:
@@ -88,7 +89,7 @@ def _texts(
     convert: Callable[[Graph | Arborescence], Any] = as_tree if name in TREE_FORMATS else as_graph
     for item in items:
         try:
-            text = text_of(convert(item)).encode()
+            text = write_one(convert(item)).encode()
         except UnicodeEncodeError:
             error = FormatError(f"graph {item.id}: a lone surrogate cannot be written as UTF-8")
             report(error, on_error)
