@@ -16,9 +16,7 @@ def needs(config: Config, vocabularies: Vocabularies, annotator: Annotator | Non
     m, a = config.model, config.amr
     if m.contextual:
         yield f"contextual encoder: {m.contextual}, {'tuned' if m.contextual_tuned else 'frozen'}"
-    if m.word_vectors:
-        yield f"word vectors: {m.word_vectors}"
-    elif m.word_size:
+    if m.word_size and not m.word_vectors:  # else load_vectors tells how many words it has
         yield "word vectors: none, they are learned from the training files (model.word_vectors)"
     yield f"annotator: {annotator.name if annotator is not None else 'none'}"
     for name, what in _FEATURES.items():

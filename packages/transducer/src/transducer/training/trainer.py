@@ -152,7 +152,10 @@ class Trainer:
         self._tell_what_there_is()
         self.model = TransducerModel(self.config.model, self.vocabularies)
         if saved is None and self.config.model.word_vectors:
-            load_vectors(self.model, self.vocabularies, Path(self.config.model.word_vectors))
+            vectors = Path(self.config.model.word_vectors)
+            told = load_vectors(self.model, self.vocabularies, vectors)
+            if self.main:
+                self.on_note(told)
         if saved is None and self.config.train.contextual_from:
             self._continue_contextual(self.config.train.contextual_from)
         if saved is None and self.config.train.start_from:
