@@ -483,4 +483,7 @@ def test_python(memorized: Memorized) -> None:
     gold = next(iter(graphconv.read(file)))
     [graph] = Transducer.load(model).parse([gold.tokens])
     assert shape(graph) == shape(gold)
-    assert [graph.id for graph in Transducer.load(model).parse(["a b", "c"])] == ["1", "2"]
+    assert [graph.id for graph in Transducer.load(model).parse(["a b", "c"], tokenized=True)] == [
+        "1",
+        "2",
+    ]

@@ -61,6 +61,8 @@ def _text_and_spans(graph: Graph) -> tuple[str, list[Span]]:
     if not isinstance(given, str):
         return rebuild(graph.tokens)
     text, spans = rebuild(graph.tokens, given)
+    if text != given:  # spans of another text, where blanks were written otherwise
+        text, spans = rebuild([token._replace(span=None) for token in graph.tokens], given)
     return (text, spans) if text == given else (given, [])
 
 

@@ -1,15 +1,19 @@
 """Parse sentences with a trained model.
 
 >>> from transducer import Transducer                                         # doctest: +SKIP
->>> [graph] = Transducer.shipped("amr").parse(["The boy wants to go ."])      # doctest: +SKIP
->>> [graph] = Transducer.load("model").parse(["The boy wants to go ."])       # doctest: +SKIP
+>>> [graph] = Transducer.shipped("amr").parse(["The boy wants to go."])       # doctest: +SKIP
+>>> [graph] = Transducer.load("model").parse([["The", "boy", "left", "."]])   # doctest: +SKIP
 """
 
 from __future__ import annotations
 
+import hashlib
+import logging
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from importlib.metadata import version
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -17,7 +21,7 @@ from typing import Any
 import torch
 
 from graphconv.errors import GraphconvError
-from graphconv.graph import Graph, Token
+from graphconv.graph import Attributes, Graph, Token
 from transducer.config import Config, DecodeConfig
 from transducer.data.examples import Batch, Item, collate, number
 from transducer.data.vocabularies import Vocabularies
@@ -25,13 +29,20 @@ from transducer.decoding.constraints import Rules, make_rules
 from transducer.decoding.search import Decoded, decode
 from transducer.encoders.contextual import FrozenFeatures, RememberedFeatures, cut
 from transducer.encoders.low_rank import merge_differences
-from transducer.errors import TransducerError
+from transducer.errors import ConfigError, TransducerError
 from transducer.frameworks.tasks import LONGEST, Document, Task, make_linker
 from transducer.model.int8 import has_int8, to_int8
 from transducer.model.network import TransducerModel
 from transducer.storage import checkpoint
 from transducer.storage.shipped import find_model
+from transducer.text.annotation import Annotator, model_annotator
+from transducer.text.tokens import clean, tokenize
 from transducer.training.distributed import ALONE, Group, join, launched
+
+_log = logging.getLogger(__name__)
+
+ERRORS = ("raise", "skip", "keep")
+"""What a sentence that cannot be parsed does."""
 
 WINDOW = 1024
 """Sentences read ahead, so that batches have sentences of similar length."""
@@ -59,12 +70,15 @@ class Transducer:
         score: dict[str, Any],
         *,
         group: Group = ALONE,
+        about: dict[str, Any] | None = None,
     ) -> None:
         self.task = task
         self.vocabularies = vocabularies
         self.model = model
         self.score = score
         self.group = group
+        self.about = about or {}
+        """The name of the model, the version of the package, the hash of the weights."""
         self.features: FrozenFeatures | RememberedFeatures | None = make_features(task.config, None)
         self._rules: Rules | None = None
         self._rounded: tuple[TransducerModel, FrozenFeatures | None] | None = None
@@ -79,23 +93,75 @@ class Transducer:
         saved = checkpoint.load(folder, pick_device(device))
         merge_differences(saved.model)
         task = replace(saved.task, linker=make_linker(spotlight))
-        return cls(task, saved.vocabularies, saved.model, saved.score, group=group)
+        about = describe(Path(folder))
+        return cls(task, saved.vocabularies, saved.model, saved.score, group=group, about=about)
 
     @classmethod
     def shipped(cls, task: str, device: str = "auto", *, spotlight: str = "") -> Transducer:
         """Load the model of a task that comes with the package."""
         return cls.load(find_model(task), device, spotlight=spotlight)
 
-    def parse(self, sentences: Iterable[str | Sequence[Token]], **options: Any) -> list[Graph]:
-        """Parse tokenized sentences: tokens, or strings with blanks between the tokens."""
-        tokens = (_tokens(sentence) for sentence in sentences)
-        documents = (self.task.document(str(i), t) for i, t in enumerate(tokens, start=1))
+    @cached_property
+    def annotator(self) -> Annotator | None:
+        """What told part of speech, lemma and the rest in training, if it is installed."""
+        place = f"the {self.task.name} model/config.json: train.annotator"
+        return model_annotator(self.task.config.train.annotator, place)
+
+    def settings(self, options: dict[str, Any]) -> DecodeConfig:
+        """Return the settings of the search with the user's options."""
+        known = [field.name for field in fields(DecodeConfig)]
+        for name in options:
+            if name not in known:
+                raise ConfigError(f"there is no option {name!r}; there are {', '.join(known)}")
+        return replace(self.task.config.decode, **options)
+
+    def parse(
+        self,
+        sentences: Iterable[str | Sequence[str | Token]],
+        *,
+        tokenized: bool = False,
+        errors: str = "raise",
+        **options: Any,
+    ) -> list[Graph]:
+        """Parse sentences: raw ones (strings), or their tokens (lists).
+
+        Args:
+            sentences: One graph is made of each.
+            tokenized: Strings have blanks between the tokens.
+            errors: What a sentence that cannot be parsed does: ``raise``; ``skip`` leaves it out,
+                which is logged; ``keep`` puts a graph without nodes in its place, whose metadata
+                have the reason as ``problem``.
+            options: Settings of the search: ``beam``, ``batch_tokens`` and so on.
+        """
+        check_errors(errors)
+        settings = self.settings(options)
+        if isinstance(sentences, str):
+            raise TypeError("parse takes a list of sentences: put the string into a list")
+        given = [_words(sentence, tokenized=tokenized) for sentence in sentences]
+        words = [tokens for tokens, _ in given]
+        if self.annotator is not None:
+            words = self.annotator.annotate(words)
+        documents = (
+            self.task.document(str(i), tokens, self.said(text))
+            for i, (tokens, (_, text)) in enumerate(zip(words, given, strict=True), start=1)
+        )
         graphs = []
-        for parse in self.stream(documents, replace(self.task.config.decode, **options)):
-            if parse.graph is None:
-                raise TransducerError(f"sentence {parse.document.id}: {parse.problem}")
-            graphs.append(parse.graph)
+        for parse in self.stream(documents, settings):
+            if parse.graph is not None:
+                graphs.append(parse.graph)
+                continue
+            name, problem = parse.document.id, parse.problem
+            if errors == "raise":
+                raise TransducerError(f"sentence {name}: {problem}")
+            if errors == "skip":
+                _log.warning("sentence %s is left out: %s", name, problem)
+                continue
+            graphs.append(Graph(name, self.task.name, metadata=(("problem", problem),)))
         return graphs
+
+    def said(self, text: str) -> Attributes:
+        """Return what a graph says about its sentence: AMR has no other place for it."""
+        return (("snt", clean(text)),) if self.task.name == "amr" and text else ()
 
     def stream(
         self, documents: Iterable[Document], settings: DecodeConfig, *, details: bool = False
@@ -236,7 +302,31 @@ def pick_device(name: str) -> torch.device:
     return device
 
 
-def _tokens(sentence: str | Sequence[Token]) -> tuple[Token, ...]:
+def describe(folder: Path) -> dict[str, Any]:
+    """Return what identifies a model: its name, the version of this package, its weights' hash."""
+    with (folder / checkpoint.WEIGHTS).open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    name = f"{folder.resolve().name}"
+    return {"name": name, "version": version("arbora-transducer"), "sha256": digest}
+
+
+def check_errors(errors: str) -> None:
+    """Refuse an unknown way to treat errors."""
+    if errors not in ERRORS:
+        raise ConfigError(f"errors={errors!r} is none of {', '.join(map(repr, ERRORS))}")
+
+
+def _words(
+    sentence: str | Sequence[str | Token], *, tokenized: bool
+) -> tuple[tuple[Token, ...], str]:
+    """Return the tokens of a sentence, and its text where that is known."""
     if isinstance(sentence, str):
-        return tuple(Token(form) for form in sentence.split())
-    return tuple(sentence)
+        if tokenized:
+            return tuple(Token(form) for form in clean(sentence).split()), sentence
+        return tokenize(sentence), sentence
+    tokens = []
+    for token in sentence:
+        if not isinstance(token, str | Token):
+            raise TypeError(f"a token is a string, not {type(token).__name__}")
+        tokens.append(Token(token) if isinstance(token, str) else token)
+    return tuple(tokens), " ".join(token.form for token in tokens)

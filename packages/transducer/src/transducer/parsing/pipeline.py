@@ -1,0 +1,248 @@
+"""Text in, document out: several models over one set of words.
+
+>>> import transducer
+>>> nlp = transducer.load("amr", "dm", "ucca")                                # doctest: +SKIP
+>>> doc = nlp("The boy wants to go. He left.")                                # doctest: +SKIP
+>>> print(doc.amr[0])                                                         # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from graphconv.graph import Graph, Token
+from transducer.config import TASKS
+from transducer.errors import ConfigError, TransducerError
+from transducer.frameworks.tasks import LONGEST
+from transducer.frameworks.tasks import Document as Unit
+from transducer.parsing.document import Doc, Problem, Sentence
+from transducer.parsing.parser import Parse, Transducer, check_errors
+from transducer.storage.shipped import shipped_tasks
+from transducer.text.annotation import Annotator, load_annotator, sentences
+from transducer.text.tokens import chunk, split_paragraphs
+
+
+@dataclass(frozen=True)
+class _Cut:
+    """A text that is cut into words, or why it is not."""
+
+    doc: Doc
+    paragraphs: tuple[tuple[int, int], ...] = ()
+    """The first token of each paragraph, and the one after its last."""
+    trouble: str = ""
+
+
+class Pipeline:
+    """Models of several frameworks that parse a text together."""
+
+    def __init__(
+        self, parsers: Mapping[str, Transducer], annotator: Annotator | None = None
+    ) -> None:
+        self.parsers = dict(parsers)
+        self._annotator = annotator
+
+    @property
+    def tasks(self) -> tuple[str, ...]:
+        """The frameworks that a text is parsed to."""
+        return tuple(self.parsers)
+
+    def __call__(self, text: str, *, errors: str = "raise", **options: Any) -> Doc:
+        """Parse one text; the arguments are those of :meth:`pipe`."""
+        [doc] = self.pipe([text], errors=errors, **options)
+        return doc
+
+    def pipe(
+        self, texts: Iterable[str], batch_size: int = 64, errors: str = "raise", **options: Any
+    ) -> Iterator[Doc]:
+        """Parse texts lazily, in order, so many at a time.
+
+        Args:
+            texts: Raw texts; blank lines separate paragraphs.
+            batch_size: How many texts are parsed together.
+            errors: What a sentence that cannot be parsed does: ``raise``; ``skip`` leaves its
+                graph out; ``keep`` puts an empty graph in its place. Where it does not raise,
+                ``doc.problems`` has the sentence and the reason.
+            options: Settings of the search for all models: ``beam``, ``batch_tokens`` and so on.
+
+        Raises:
+            TransducerError: A sentence cannot be parsed, and *errors* is ``raise``.
+        """
+        check_errors(errors)
+        if isinstance(texts, str):
+            raise TypeError("pipe takes a list of texts; call the pipeline itself for one text")
+        if batch_size < 1:
+            raise ConfigError(f"batch_size is {batch_size}, and 1 is the least")
+        for parser in self.parsers.values():
+            parser.settings(options)  # an unknown option is told before anything is parsed
+        return self._piped(iter(texts), batch_size, errors, options)
+
+    def _piped(
+        self, texts: Iterator[str], batch_size: int, errors: str, options: dict[str, Any]
+    ) -> Iterator[Doc]:
+        while batch := list(islice(texts, batch_size)):
+            cuts = [self._cut(text, number, errors) for number, text in enumerate(batch)]
+            found: list[dict[str, list[Parse]]] = [{} for _ in cuts]
+            for task, parser in self.parsers.items():
+                units = [self._units(task, parser, cut) for cut in cuts]
+                stream = parser.stream(
+                    (unit for some in units for unit in some), parser.settings(options)
+                )
+                for some, own in zip(units, found, strict=True):
+                    own[task] = list(islice(stream, len(some)))
+            for cut, parses in zip(cuts, found, strict=True):
+                yield self._finished(cut, parses, errors)
+
+    def _cut(self, text: Any, number: int, errors: str) -> _Cut:
+        """Cut a text into paragraphs, sentences and words, once for all models."""
+        if not isinstance(text, str):
+            trouble = f"a text is a string, not {type(text).__name__}"
+            if errors == "raise":
+                raise TypeError(f"text {number + 1} of the batch: {trouble}")
+            return _Cut(Doc(""), trouble=trouble)
+        words: list[Token] = []
+        found: list[Sentence] = []
+        paragraphs: list[tuple[int, int]] = []
+        for offset, paragraph in split_paragraphs(text):
+            before = len(words)
+            for start, tokens in sentences(paragraph, self._annotator):
+                for part in chunk(tokens, LONGEST):
+                    moved = [_moved(token, offset + start) for token in part]
+                    sentence = _sentence(text, moved, len(words), len(paragraphs))
+                    found.append(sentence)
+                    words += moved
+            if len(words) > before:
+                paragraphs.append((before, len(words)))
+        models = {task: parser.about for task, parser in self.parsers.items()}
+        return _Cut(Doc(text, tuple(words), tuple(found), models=models), tuple(paragraphs))
+
+    def _units(self, task: str, parser: Transducer, cut: _Cut) -> list[Unit]:
+        """Return what becomes one graph each; its words count from its own first character."""
+        doc = cut.doc
+        if task == "ucca":
+            spans = list(cut.paragraphs)
+        else:
+            spans = [(sentence.first, sentence.last) for sentence in doc.sentences]
+        words = [_from_zero(doc.tokens[first:last]) for first, last in spans]
+        if self._annotator is None and parser.annotator is not None and words:
+            words = parser.annotator.annotate(words)
+        texts = [_text(doc.text, doc.tokens[first:last]) for first, last in spans]
+        return [
+            parser.task.document(str(number), tokens, parser.said(text))
+            for number, (tokens, text) in enumerate(zip(words, texts, strict=True), start=1)
+        ]
+
+    def _finished(self, cut: _Cut, parses: dict[str, list[Parse]], errors: str) -> Doc:
+        graphs: dict[str, tuple[Graph, ...]] = {}
+        problems = [Problem(task, 0, "", cut.trouble) for task in self.tasks if cut.trouble]
+        for task, parsed in parses.items():
+            kept: list[Graph] = []
+            for number, parse in enumerate(parsed):
+                words = self._words(task, cut, number)
+                if parse.graph is not None:
+                    kept.append(with_words(parse.graph, words))
+                    continue
+                problem = Problem(task, number, _text(cut.doc.text, words), parse.problem)
+                if errors == "raise":
+                    raise TransducerError(f"{problem}: {problem.text!r}")
+                problems.append(problem)
+                if errors == "keep":
+                    kept.append(Graph(str(number + 1), task, _from_zero(words)))
+            graphs[task] = tuple(kept)
+        return replace(cut.doc, graphs=graphs, problems=tuple(problems))
+
+    def _words(self, task: str, cut: _Cut, number: int) -> tuple[Token, ...]:
+        if task == "ucca":
+            first, last = cut.paragraphs[number]
+        else:
+            first, last = cut.doc.sentences[number].first, cut.doc.sentences[number].last
+        return cut.doc.tokens[first:last]
+
+
+def load(*tasks_or_folders: str | Path, device: str = "auto", annotator: str = "") -> Pipeline:
+    """Load models, each by the name of a task that ships with the package or by its folder.
+
+    Args:
+        tasks_or_folders: For example ``"amr", "dm", "runs/ucca"``.
+        device: Where to compute: ``auto``, ``cpu``, ``cuda``, ``mps``.
+        annotator: A spaCy pipeline, ``auto`` or ``none`` for all models; default: as in training.
+
+    Raises:
+        TransducerError: There is no such model, or two are of the same framework.
+    """
+    if not tasks_or_folders:
+        known = ", ".join(shipped_tasks()) or "none"
+        raise ConfigError(f"say what to load: the folder of a model, or a task (there is: {known})")
+    parsers: dict[str, Transducer] = {}
+    for name in tasks_or_folders:
+        parser = load_one(name, device)
+        if parser.task.name in parsers:
+            raise ConfigError(f"there are two models for {parser.task.name}: name one of them")
+        parsers[parser.task.name] = parser
+    return Pipeline(parsers, load_annotator(annotator) if annotator else None)
+
+
+def load_one(name: str | Path, device: str = "auto") -> Transducer:
+    """Load one model, by task or folder; a folder of the name of a task has a slash in it."""
+    if str(name) in TASKS:
+        return Transducer.shipped(str(name), device)
+    if not Path(name).exists():
+        known = ", ".join(shipped_tasks()) or "none"
+        raise ConfigError(f"{name} is neither a folder nor a task whose model ships ({known})")
+    return Transducer.load(name, device)
+
+
+def with_words(graph: Graph, words: Sequence[Token]) -> Graph:
+    """Return the graph over these words, which hold its own in order and perhaps more.
+
+    A model may pass over words (AMR: markup); then the anchors of its graph are moved.
+    """
+    plain = _from_zero(words)
+    own = [token.form for token in graph.tokens]
+    if own == [token.form for token in plain]:
+        tokens = tuple(
+            mine._replace(span=token.span) for mine, token in zip(graph.tokens, plain, strict=True)
+        )
+        return replace(graph, tokens=tokens)
+    places: list[int] = []
+    for place, token in enumerate(plain):
+        if len(places) < len(own) and token.form == own[len(places)]:
+            places.append(place)
+    if len(places) < len(own):
+        raise TransducerError(f"graph {graph.id} has words that its sentence does not have")
+    nodes = (
+        node._replace(anchors=tuple(places[anchor] for anchor in node.anchors))
+        for node in graph.nodes
+    )
+    return replace(graph, tokens=plain, nodes=tuple(nodes))
+
+
+def _moved(token: Token, offset: int) -> Token:
+    if token.span is None:
+        raise TransducerError(f"the annotator does not say where {token.form!r} stands in the text")
+    return token._replace(span=(token.span[0] + offset, token.span[1] + offset))
+
+
+def _from_zero(words: Sequence[Token]) -> tuple[Token, ...]:
+    """Return words whose characters count from the start of the first one."""
+    start = words[0].span[0] if words and words[0].span else 0
+    return tuple(w._replace(span=w.span and (w.span[0] - start, w.span[1] - start)) for w in words)
+
+
+def _sentence(text: str, words: Sequence[Token], first: int, paragraph: int) -> Sentence:
+    start, end = _ends(words)
+    return Sentence(start, end, first, first + len(words), text[start:end], paragraph)
+
+
+def _text(text: str, words: Sequence[Token]) -> str:
+    start, end = _ends(words) if words else (0, 0)
+    return text[start:end]
+
+
+def _ends(words: Sequence[Token]) -> tuple[int, int]:
+    start, end = words[0].span, words[-1].span
+    assert start is not None and end is not None, "see _moved"  # noqa: PT018
+    return start[0], end[1]

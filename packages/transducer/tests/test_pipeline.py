@@ -1,0 +1,239 @@
+"""Text in, document out: small random models, since here only the way there counts."""
+
+import json
+import logging
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import graphconv
+import transducer
+from graphconv import Graph, Node, Token
+from graphconv.errors import ConversionError
+from transducer import Doc, Pipeline, Transducer
+from transducer.errors import ConfigError, TransducerError
+from transducer.frameworks.tasks import Task
+from transducer.parsing.document import Problem
+from transducer.parsing.pipeline import with_words
+
+TEXT = "The boy wants to go. He left.\n\nDogs\nbark loudly, don't they?"
+TASKS = ("amr", "dm", "ucca")
+
+
+@pytest.fixture(scope="module")
+def nlp(make_small: Callable[..., object]) -> Pipeline:
+    parsers = {}
+    for task in TASKS:
+        small = make_small(task)
+        parsers[task] = Transducer(small.task, small.vocabularies, small.model, {})  # type: ignore[attr-defined]
+    return Pipeline(parsers)
+
+
+@pytest.fixture
+def broken(nlp: Pipeline, monkeypatch: pytest.MonkeyPatch) -> Pipeline:
+    """A pipeline whose DM model cannot finish sentences with the word *left*."""
+    finish = Task.graph
+
+    def graph(self: Task, document: object, *rest: object) -> Graph:
+        words = [token.form for part in document.sentences for token in part.tokens]  # type: ignore[attr-defined]
+        if self.name == "dm" and "left" in words:
+            raise ConversionError("it is broken")
+        return finish(self, document, *rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Task, "graph", graph)
+    return nlp
+
+
+def test_words_and_sentences_know_their_characters(nlp: Pipeline) -> None:
+    doc = nlp(TEXT)
+    assert doc.text == str(doc) == TEXT
+    for token in doc.tokens:
+        assert token.span is not None
+        assert TEXT[slice(*token.span)] == token.form
+    texts = ["The boy wants to go.", "He left.", "Dogs\nbark loudly, don't they?"]
+    assert [sentence.text for sentence in doc.sentences] == texts
+    for sentence in doc.sentences:
+        assert TEXT[sentence.start : sentence.end] == sentence.text
+        words = doc.tokens[sentence.first : sentence.last]
+        assert words[0].span == (sentence.start, sentence.start + len(words[0].form))
+    assert [sentence.paragraph for sentence in doc.sentences] == [0, 0, 1]
+
+
+def test_a_graph_a_sentence_and_a_passage_a_paragraph(nlp: Pipeline) -> None:
+    doc = nlp(TEXT)
+    assert (len(doc.amr), len(doc.dm), len(doc.ucca)) == (3, 3, 2)
+    assert doc.graphs["dm"] == doc.dm
+    assert nlp.tasks == TASKS
+    assert not doc.problems
+
+
+def test_all_frameworks_have_the_same_words(nlp: Pipeline) -> None:
+    doc = nlp(TEXT)
+    for graphs in doc.graphs.values():
+        words = [
+            (token.form, (token.span[0] + doc.offset(graph), token.span[1] + doc.offset(graph)))
+            for graph in graphs
+            for token in graph.tokens
+            if token.span
+        ]
+        assert words == [(token.form, token.span) for token in doc.tokens]
+    assert doc.amr[2].text == "Dogs bark loudly, don't they?"
+
+
+def test_nodes_of_all_frameworks_are_linked_by_their_characters(nlp: Pipeline) -> None:
+    doc = nlp(TEXT)
+    for task in ("dm", "ucca"):
+        graph = doc.graphs[task][1]
+        node = next(node for node in graph.nodes if node.anchors)
+        span = doc.span(graph, node.id)
+        assert span is not None
+        for end in (span[1], max(span[1] - 1, span[0] + 1)):  # a part of a word is the word
+            found = doc.nodes_at(span[0], end)
+            assert all(span[0] <= m.span[0] and m.span[1] <= span[1] for m in found)
+            assert node in [mention.node for mention in found if mention.task == task]
+    assert doc.nodes_at(7, 7) == doc.nodes_at(7, 8) == []  # between two words
+    everything = doc.nodes_at(0, len(TEXT))
+    assert {mention.task for mention in everything} >= {"dm", "ucca"}
+    assert doc.ucca[0].tops[0] in {m.node.id for m in everything if m.task == "ucca"}
+
+
+def test_a_document_comes_back_from_json(nlp: Pipeline) -> None:
+    doc = nlp(TEXT)
+    assert Doc.from_json(json.dumps(doc.to_json())) == doc
+    assert Doc.from_json(doc.to_json()) == doc
+
+
+@pytest.mark.parametrize(
+    ("record", "says"),
+    [
+        ({"document": 2}, "version 2 of a document is not supported, only 1"),
+        ({}, "this is not a parsed document: 'document' is missing"),
+        ("{", "this is not a parsed document: "),
+        ({**Doc("a").to_json(), "graphs": {"dm": [{"id": 1}]}}, "'id' is not a string"),
+    ],
+)
+def test_what_is_no_document_is_told(record: object, says: str) -> None:
+    with pytest.raises(TransducerError, match=says) as caught:
+        Doc.from_json(record)  # type: ignore[arg-type]
+    assert "\n" not in str(caught.value)
+
+
+def test_a_notebook_shows_every_graph(nlp: Pipeline) -> None:
+    doc = nlp(TEXT)
+    assert doc._repr_html_().count("<svg") == 8
+
+
+def test_many_texts_are_parsed_lazily_and_in_order(nlp: Pipeline) -> None:
+    texts = ["The boy left.", "", "Dogs bark. They run.", "He left at five in the morning, too."]
+    read: list[str] = []
+
+    def reader() -> object:
+        for text in texts:
+            read.append(text)
+            yield text
+
+    stream = nlp.pipe(reader(), batch_size=2)  # type: ignore[arg-type]
+    first = next(stream)
+    assert read == texts[:2]
+    docs = [first, *stream]
+    assert [doc.text for doc in docs] == texts
+    assert docs[1].amr == docs[1].ucca == ()
+    assert docs == [nlp(text) for text in texts]
+
+
+def test_an_error_raises(broken: Pipeline) -> None:
+    with pytest.raises(TransducerError, match=r"dm: sentence 2 is not parsed: .*'He left\.'"):
+        broken(TEXT)
+    with pytest.raises(TypeError, match="text 2 of the batch: a text is a string, not NoneType"):
+        list(broken.pipe(["Dogs.", None]))  # type: ignore[list-item]
+
+
+def test_an_error_is_skipped_or_kept_and_never_silent(broken: Pipeline) -> None:
+    skipped, kept = (broken(TEXT, errors=errors) for errors in ("skip", "keep"))
+    problem = Problem("dm", 1, "He left.", "it is broken")
+    assert skipped.problems == kept.problems == (problem,)
+    assert [graph.id for graph in skipped.dm] == ["1", "3"]
+    assert [graph.id for graph in kept.dm] == ["1", "2", "3"]
+    assert kept.dm[1].nodes == ()
+    assert kept.dm[1].text == "He left."
+    assert len(kept.amr) == 3
+    assert "it is broken" in kept._repr_html_()
+    assert Doc.from_json(kept.to_json()) == kept
+    docs = list(broken.pipe([None, "Dogs."], errors="keep"))  # type: ignore[list-item]
+    assert [len(doc.problems) for doc in docs] == [3, 0]
+
+
+def test_bad_arguments_are_one_sentence(nlp: Pipeline) -> None:
+    with pytest.raises(ConfigError, match="errors='ignore' is none of 'raise', 'skip', 'keep'"):
+        nlp.pipe(["a"], errors="ignore")
+    with pytest.raises(TypeError, match="call the pipeline itself for one text"):
+        nlp.pipe("a b")
+    with pytest.raises(ConfigError, match="there is no option 'beams'; there are beam"):
+        nlp("a", beams=4)
+    with pytest.raises(ConfigError, match="batch_size is 0"):
+        nlp.pipe([], batch_size=0)
+    with pytest.raises(AttributeError, match="was not parsed to psd, only to amr, dm, ucca"):
+        nlp("a").psd  # noqa: B018
+    with pytest.raises(ConfigError, match="say what to load"):
+        transducer.load()
+    with pytest.raises(ConfigError, match="drs is neither a folder nor a task"):
+        transducer.load("drs")
+    with pytest.raises(TransducerError, match="has no node 'z'"):
+        nlp("He left.").span(nlp("He left.").dm[0], "z")
+
+
+def test_models_are_loaded_by_folder(memorized: Callable[[str], tuple[Path, Path]]) -> None:
+    file, folder = memorized("dm")
+    nlp = transducer.load(folder, device="cpu")
+    gold = next(graphconv.read(file))
+    doc = nlp(gold.text)
+    assert [token.form for token in doc.tokens] == [token.form for token in gold.tokens]
+    assert doc.dm == tuple(Transducer.load(folder, "cpu").parse([gold.text]))
+    assert nlp.tasks == ("dm",)
+    about = doc.models["dm"]
+    assert about["name"] == "model"
+    assert len(about["sha256"]) == 64
+    with pytest.raises(ConfigError, match="there are two models for dm"):
+        transducer.load(folder, folder, device="cpu")
+
+
+def test_words_that_a_model_passes_over_are_words_of_the_document() -> None:
+    words = tuple(Token(form, span=(3 + 2 * i, 4 + 2 * i)) for i, form in enumerate("abcb"))
+    graph = Graph("1", "amr", (Token("a"), Token("b")), (Node("x", "x", (1,)),), (), ("x",))
+    found = with_words(graph, words)
+    assert found.nodes[0].anchors == (1,)
+    assert found.span("x") == (2, 3)
+    with pytest.raises(TransducerError, match="words that its sentence does not have"):
+        with_words(graph, words[2:3])
+
+
+def test_parse_takes_raw_sentences_and_tokens(nlp: Pipeline) -> None:
+    parser = nlp.parsers["amr"]
+    raw = parser.parse(["The boy goes."])
+    assert [token.form for token in raw[0].tokens] == ["The", "boy", "goes", "."]
+    assert raw[0].text == "The boy goes."
+    strings = parser.parse([["The", "boy", "goes", "."]])
+    tokens = parser.parse([[Token(form) for form in ("The", "boy", "goes", ".")]])
+    blanks = parser.parse(["The boy goes ."], tokenized=True)
+    assert strings == tokens == blanks
+    assert raw[0].nodes == blanks[0].nodes
+    [graph] = nlp.parsers["dm"].parse(["Don't go.\u200b"], tokenized=True)
+    assert [token.form for token in graph.tokens] == ["Don't", "go."]
+
+
+def test_parse_raises_skips_or_keeps(broken: Pipeline, caplog: pytest.LogCaptureFixture) -> None:
+    parser = broken.parsers["dm"]
+    texts = ["Dogs bark.", "He left.", ""]
+    with pytest.raises(TransducerError, match="sentence 2: it is broken"):
+        parser.parse(texts)
+    with caplog.at_level(logging.WARNING):
+        assert [graph.id for graph in parser.parse(texts, errors="skip")] == ["1"]
+    assert "sentence 2 is left out: it is broken" in caplog.text
+    kept = parser.parse(texts, errors="keep")
+    assert [graph.id for graph in kept] == ["1", "2", "3"]
+    assert kept[1].metadata == (("problem", "it is broken"),)
+    with pytest.raises(TypeError, match="put the string into a list"):
+        parser.parse("He left.")
+    with pytest.raises(TypeError, match="a token is a string, not int"):
+        parser.parse([[1]])  # type: ignore[list-item]
