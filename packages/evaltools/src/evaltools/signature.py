@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any
+
+from graphconv.io.files import sha256
 
 
 def signature(
@@ -36,18 +36,6 @@ def one_line(parts: dict[str, Any]) -> str:
     fields += [f"v:{parts['version']}", f"certified:{_shown(parts['certified'])}"]
     fields += [f"{side}:{digest[:12]}" for side, digest in parts["sha256"].items()]
     return "|".join(fields)
-
-
-def sha256(path: str) -> str:
-    """Return the hash of a file, or of the names and contents of the files in a folder."""
-    place = Path(path)
-    if not place.is_dir():
-        with place.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    digest = hashlib.sha256()
-    for file_path in sorted(p for p in place.iterdir() if p.is_file()):
-        digest.update(file_path.name.encode() + b"\0" + bytes.fromhex(sha256(str(file_path))))
-    return digest.hexdigest()
 
 
 def _shown(value: object) -> str:

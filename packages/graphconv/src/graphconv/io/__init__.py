@@ -29,7 +29,7 @@ from graphconv.io.reading import (
     read_blocks,
 )
 from graphconv.io.strings import dumps, loads, string_blocks
-from graphconv.io.writing import native_format, passage_name, write
+from graphconv.io.writing import named_format, native_format, passage_name, write
 
 __all__ = [
     "FORMATS",
@@ -42,6 +42,7 @@ __all__ = [
     "dumps",
     "loads",
     "looks_like_graphs",
+    "named_format",
     "native_format",
     "parse_block",
     "parse_tree",

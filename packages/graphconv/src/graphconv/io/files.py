@@ -177,14 +177,27 @@ def output(path: str) -> Iterator[IO[bytes]]:
             with target.open("wb", buffering=_CHUNK) as device, _packing(device, path) as file:
                 yield file
             return
-        with lock(path):
-            hidden = temporary(target)
-            try:
-                with create(hidden, target) as raw, _packing(raw, path) as file:
-                    yield file
-                hidden.replace(target)
-            finally:
-                hidden.unlink(missing_ok=True)
+        with (
+            lock(path),
+            replacing(target) as hidden,
+            create(hidden, target) as raw,
+            _packing(raw, path) as file,
+        ):
+            yield file
+
+
+@contextmanager
+def replacing(target: Path) -> Iterator[Path]:
+    """Give a name to write to, which becomes *target* if everything went well, and is gone if not.
+
+    For those who hold the lock, or write where nobody else does; all others take :func:`output`.
+    """
+    hidden = temporary(target)
+    try:
+        yield hidden
+        hidden.replace(target)
+    finally:
+        hidden.unlink(missing_ok=True)
 
 
 def create(hidden: Path, target: Path) -> IO[bytes]:
@@ -211,18 +224,24 @@ def output_folder(path: str) -> Iterator[Path]:
     with os_errors(path):
         if target.exists() and not target.is_dir():
             raise FormatError("a file, where a folder is to be written", filename=path)
-        with lock(path):
-            hidden = temporary(target)
-            hidden.mkdir()
-            try:
-                yield hidden
-                if target.exists():
-                    for file in hidden.iterdir():
-                        file.replace(target / file.name)
-                else:
-                    hidden.rename(target)
-            finally:
-                shutil.rmtree(hidden, ignore_errors=True)
+        with lock(path), replacing_folder(target) as hidden:
+            yield hidden
+
+
+@contextmanager
+def replacing_folder(target: Path) -> Iterator[Path]:
+    """Do what :func:`output_folder` does, for those who hold the lock."""
+    hidden = temporary(target)
+    hidden.mkdir()
+    try:
+        yield hidden
+        if target.exists():
+            for file in hidden.iterdir():
+                file.replace(target / file.name)
+        else:
+            hidden.rename(target)
+    finally:
+        shutil.rmtree(hidden, ignore_errors=True)
 
 
 @contextmanager
@@ -233,7 +252,7 @@ def lock(path: str) -> Iterator[None]:
     process, however that ends. Where a file system has no locks, there is none.
     """
     target = Path(os.path.realpath(path))
-    hidden = target.with_name(f".{_shortened(target.name)}.lock")
+    hidden = beside(target, "lock")
     with os_errors(path):
         handle = _lock_file(hidden, path)
     try:
@@ -267,7 +286,16 @@ def _lock_file(hidden: Path, path: str) -> int:
 
 def temporary(target: Path) -> Path:
     """Return a name beside *target* that nothing else has, hidden from listings."""
-    return target.with_name(f".{_shortened(target.name)}.{os.urandom(6).hex()}.part")
+    return beside(target, f"{os.urandom(6).hex()}.part")
+
+
+def beside(target: Path, ending: str) -> Path:
+    """Return the name of a hidden file that belongs to *target*.
+
+    >>> beside(Path("out/x.sdp"), "lock").as_posix()
+    'out/.x.sdp.lock'
+    """
+    return target.with_name(f".{_shortened(target.name)}.{ending}")
 
 
 def _shortened(name: str) -> str:
@@ -275,9 +303,33 @@ def _shortened(name: str) -> str:
     data = os.fsencode(name)
     if len(data) <= _LONGEST_NAME:
         return name
-    from hashlib import sha256  # noqa: PLC0415 - few names are that long
+    import hashlib  # noqa: PLC0415 - few names are that long
 
-    return f"{name[: _LONGEST_NAME // 5]}.{sha256(data).hexdigest()[:16]}"
+    return f"{name[: _LONGEST_NAME // 5]}.{hashlib.sha256(data).hexdigest()[:16]}"
+
+
+def sha256(path: str | os.PathLike[str]) -> str:
+    """Return the hash of a file, or of the names and contents of all files in a folder.
+
+    >>> import tempfile
+    >>> place = Path(tempfile.mkdtemp()) / "empty"
+    >>> _ = place.write_bytes(b"")
+    >>> sha256(place)[:12], sha256(place.parent)[:12]
+    ('e3b0c44298fc', '93366a140c4f')
+    """
+    import hashlib  # noqa: PLC0415 - most commands do without
+
+    place = Path(path)
+    with os_errors(str(path)):
+        if not place.is_dir():
+            with place.open("rb") as file:
+                return hashlib.file_digest(file, "sha256").hexdigest()
+        digest = hashlib.sha256()
+        inside = sorted((p.relative_to(place).as_posix(), p) for p in place.rglob("*"))
+        for name, file_path in inside:
+            if file_path.is_file():
+                digest.update(os.fsencode(name) + b"\0" + bytes.fromhex(sha256(file_path)))
+        return digest.hexdigest()
 
 
 @contextmanager

@@ -50,8 +50,8 @@ def write(
     """
     path = os.fspath(path)
     items = iter(graphs)
-    suffix = Path(path.removesuffix(".gz")).suffix
-    name = format or _SUFFIXES.get(suffix)
+    suffix = _suffix(path)
+    name = format or named_format(path)
     if name is None:
         first = next(items, None)
         if first is None:
@@ -66,6 +66,19 @@ def write(
             file.write(text)
             count += 1
     return count
+
+
+def named_format(path: str) -> str | None:
+    """Return the format that the name of a file says, if it says one.
+
+    >>> named_format("out/x.mrp.gz"), named_format("x.txt")
+    ('mrp', None)
+    """
+    return _SUFFIXES.get(_suffix(path))
+
+
+def _suffix(path: str) -> str:
+    return Path(path.removesuffix(".gz")).suffix
 
 
 def text_of(name: str, suffix: str = "") -> Callable[[Any], str]:
