@@ -6,6 +6,7 @@ import json
 import os
 import string
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ import torch
 import graphconv
 from graphconv.graph import Graph
 from transducer import sample
-from transducer.config import Config, ModelConfig, TrainConfig
+from transducer.config import Config, ModelConfig, TrainConfig, load_recipe
 from transducer.data.examples import Batch, Item, build_vocabularies, collate, number
 from transducer.data.vocabularies import Vocabularies
 from transducer.decoding.constraints import Rules, make_rules
@@ -27,19 +28,58 @@ TASKS = ("amr", "dm", "ucca")
 torch.set_num_threads(1)  # the models here are too small for more
 
 
+SMALL = {
+    "word_size": 8, "pos_size": 4, "char_size": 4, "char_embedding": 4, "index_size": 4,
+    "relation_size": 4, "encoder_size": 8, "decoder_size": 16, "attention_size": 8,
+    "biaffine_size": 8, "bilinear_size": 8,
+}  # fmt: skip
+"""Sizes that keep the paper's proportion: a decoder as wide as both directions of the encoder."""
+
+OPTIONAL = {
+    "ner_size": 3, "dep_size": 3, "shape_size": 3, "punct_size": 2, "anonymous_size": 2,
+    "pointer_reach": 4, "link_size": 6, "frame_size": 5,
+}  # fmt: skip
+"""The same for what a recipe may leave out."""
+
+
+def _small_model(task: str, switches: dict[str, object]) -> ModelConfig:
+    """Return a config with every switch beyond the paper."""
+    settings: dict[str, object] = {
+        **SMALL, "dropout": 0.2, "anchored": True, "copy_attention": True, "pointer_reach": 4,
+        "link_size": 6, "copy_ways": 2 if task == "amr" else 1,
+    }  # fmt: skip
+    return ModelConfig(**{**settings, **switches})  # type: ignore[arg-type]
+
+
+def shrunk(config: Config, **model: object) -> Config:
+    """Return a recipe with small sizes and all its switches, but without a contextual encoder."""
+    sizes: dict[str, object] = {k: v for k, v in OPTIONAL.items() if getattr(config.model, k)}
+    none = ModelConfig()
+    for name in ("", "_tuned", "_depth", "_rank", "_size", "_layers"):
+        sizes[f"contextual{name}"] = getattr(none, f"contextual{name}")
+    return replace(config, model=replace(config.model, **{**SMALL, **sizes, **model}))  # type: ignore[arg-type]
+
+
+RECIPES = {
+    "paper": {"amr": "paper-amr2", "dm": "paper-dm", "ucca": "paper-ucca"},
+    "shipped": dict.fromkeys(TASKS, "large"),
+}
+"""The paper's configuration of each task, and that of the models that ship."""
+
+
 class Small:
     """A random model of a few thousand weights for some sentences of the sample corpus."""
 
-    def __init__(self, task: str, size: int = 12, seed: int = 0, **switches: object) -> None:
-        settings: dict[str, object] = {
-            "word_size": 8, "pos_size": 4, "char_size": 4, "char_embedding": 4, "index_size": 4,
-            "relation_size": 4, "encoder_size": 8, "decoder_size": 16, "attention_size": 8,
-            "biaffine_size": 8, "bilinear_size": 8, "dropout": 0.2, "anchored": True,
-            "copy_attention": True, "pointer_reach": 4, "link_size": 6,
-            "copy_ways": 2 if task == "amr" else 1,
-        }  # fmt: skip
-        model = ModelConfig(**{**settings, **switches})  # type: ignore[arg-type]
-        self.config = Config(task, model=model, train=TrainConfig())
+    def __init__(
+        self,
+        task: str,
+        size: int = 12,
+        seed: int = 0,
+        config: Config | None = None,
+        **switches: object,
+    ) -> None:
+        self.config = Config(task, model=_small_model(task, switches)) if config is None else config
+        model = self.config.model
         self.graphs = training_graphs(self.config, sample_graphs(task, size))
         self.task: Task = make_task(self.config, self.graphs)
         self.examples = list(self.task.examples(self.graphs))
@@ -75,6 +115,17 @@ def sample_graphs(task: str, size: int) -> list[Graph]:
 def small(request: pytest.FixtureRequest) -> Small:
     """A small random model of each framework."""
     return Small(request.param)
+
+
+@pytest.fixture(scope="session")
+def of_recipe() -> Callable[..., Small]:
+    """The maker of small models with the paper's switches, or those of the models that ship."""
+
+    def make(kind: str, task: str, size: int = 40, seed: int = 0, **model: object) -> Small:
+        config = load_recipe(RECIPES[kind][task], task=task)
+        return Small(task, size, seed, shrunk(config, **model))
+
+    return make
 
 
 @pytest.fixture(scope="session")
