@@ -1,7 +1,7 @@
 """The four recipes of the paper, value by value.
 
 Every setting that there is has its value here: from the table of hyper-parameters, from the text,
-or, where the paper does not say it, ours. A new setting fails until it says what it is in the paper.
+or, where the paper does not say it, ours. A new setting has to say it, too.
 """
 
 from __future__ import annotations
