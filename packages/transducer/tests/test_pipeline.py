@@ -6,12 +6,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 import graphconv
 import transducer
 from graphconv import Graph, Node, Token
 from graphconv.errors import ConversionError
 from transducer import Doc, Pipeline, Transducer
+from transducer.cli import main
 from transducer.errors import ConfigError, TransducerError
 from transducer.frameworks.tasks import Task
 from transducer.parsing.document import Problem
@@ -238,3 +240,31 @@ def test_parse_raises_skips_or_keeps(broken: Pipeline, caplog: pytest.LogCapture
         parser.parse("He left.")
     with pytest.raises(TypeError, match="a token is a string, not int"):
         parser.parse([[1]])  # type: ignore[list-item]
+
+
+def test_the_command_writes_a_document_a_line(
+    memorized: Callable[[str], tuple[Path, Path]], tmp_path: Path
+) -> None:
+    folder = memorized("dm")[1]
+    text = tmp_path / "text.txt"
+    text.write_text("Dogs bark. They\nrun.\n\nHe left.\n")
+    command = ["parse", "--model", str(folder), str(text), "--to", "json", "--device", "cpu"]
+    run = CliRunner().invoke(main, command)
+    assert run.exit_code == 0, run.output
+    docs = [Doc.from_json(line) for line in run.stdout.splitlines()]
+    assert [(doc.id, doc.text) for doc in docs] == [
+        ("1", "Dogs bark. They\nrun.\n"),
+        ("2", "He left.\n"),
+    ]
+    assert [len(doc.dm) for doc in docs] == [2, 1]
+    lines = CliRunner().invoke(main, [*command, "--input", "sentences"]).stdout.splitlines()
+    assert len(lines) == 3
+    for arguments, says in (
+        (["--input", "treebank"], "choose --input text or --input sentences"),
+        (["--scores"], "--scores does not go with --to json"),
+        (["--model", str(folder)], "there are two models for dm"),
+        (["--model", str(folder), "--to", "sdp"], "several models are written with --to json"),
+    ):
+        run = CliRunner().invoke(main, [*command, *arguments])
+        assert run.exit_code != 0
+        assert says in run.stderr

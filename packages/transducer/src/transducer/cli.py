@@ -170,11 +170,15 @@ def train(  # noqa: PLR0917 - one parameter per option
 
 @main.command()
 @click.argument("input_", metavar="[IN]", default="-", type=cliutil.existing())
-@click.option("--model", metavar="DIR", help="Model directory.")
+@click.option(
+    "--model", "models", multiple=True, metavar="DIR", help="Model directory; several: --to json."
+)
 @click.option(
     "--task",
+    "tasks",
+    multiple=True,
     type=click.Choice(TASKS),
-    help="Take the model of this task that ships with the package.",
+    help="Take the model of this task that ships with the package; several: --to json.",
 )
 @click.option("-o", "--output", default="-", metavar="OUT", help="Default: standard output.")
 @click.option(
@@ -183,7 +187,11 @@ def train(  # noqa: PLR0917 - one parameter per option
     type=click.Choice(["treebank", "tokens", "sentences", "text"]),
     help="Default: by name and content.",
 )
-@click.option("--to", type=click.Choice(FORMATS), help="Default: the framework's own format.")
+@click.option(
+    "--to",
+    type=click.Choice([*FORMATS, "json"]),
+    help="Default: the framework's own format; json: a document a line, of all models.",
+)
 @click.option(
     "--nbest", type=click.IntRange(1), default=1, help="JSON lines with so many hypotheses."
 )
@@ -203,12 +211,23 @@ def train(  # noqa: PLR0917 - one parameter per option
 @_spotlight
 @_device
 def parse(
-    input_: str, model: str | None, task: str | None, output: str, kind: str | None, **options: Any
+    input_: str,
+    models: tuple[str, ...],
+    tasks: tuple[str, ...],
+    output: str,
+    kind: str | None,
+    **options: Any,
 ) -> None:
     """Parse a treebank file (its graphs are ignored) or text."""
     from transducer.parsing.files import Wishes, parse_file
     from transducer.parsing.inputs import guess_kind
 
+    if options["to"] == "json":
+        _parse_documents(input_, (*models, *tasks), output, kind or guess_kind(input_), options)
+        return
+    if len(models) + len(tasks) > 1:
+        raise click.UsageError("the graphs of several models are written with --to json")
+    model, task = next(iter(models), None), next(iter(tasks), None)
     with one_voice():
         parser = _load(model, task, options["device"], options["spotlight"])
         if options["nbest"] > (options["beam"] or parser.task.config.decode.beam):
@@ -542,6 +561,31 @@ def _default_recipe(train_files: tuple[str, ...]) -> str:
         "parses better (docs/training.md)"
     )
     return "small"
+
+
+def _parse_documents(
+    input_: str, names: tuple[str, ...], output: str, kind: str, options: dict[str, Any]
+) -> None:
+    """Parse a text with all models together, to documents as JSON lines."""
+    from transducer.config import DecodeConfig
+    from transducer.parsing.pipeline import load, write_documents
+
+    usual: dict[str, Any] = {"nbest": 1, "scores": False, "incremental": False, "resume": False}
+    usual |= {"alignments": None, "spotlight": ""}
+    unfit = next((name for name, value in usual.items() if options[name] != value), None)
+    if unfit:
+        raise click.UsageError(f"--{unfit} does not go with --to json")
+    if not names:
+        raise click.UsageError("--model DIR or --task T is missing")
+    for name in names:
+        if name in TASKS:
+            _warn(name)
+    known = {field.name for field in fields(DecodeConfig)} - {"nbest"}
+    settings = {name: options[name] for name in known if options.get(name) is not None}
+    with one_voice():
+        nlp = load(*names, device=options["device"], annotator=options["annotator"] or "")
+        if write_documents(nlp, input_, kind, output, settings):
+            sys.exit(1)
 
 
 def _load(model: str | None, task: str | None, device: str, spotlight: str) -> Transducer:

@@ -8,13 +8,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from graphconv.cliutil import note, progress
+from graphconv.cliutil import output as text_output
 from graphconv.graph import Graph, Token
+from graphconv.io import files
 from transducer.config import TASKS
 from transducer.errors import ConfigError, TransducerError
 from transducer.frameworks.tasks import LONGEST
@@ -23,7 +27,7 @@ from transducer.parsing.document import Doc, Problem, Sentence
 from transducer.parsing.parser import Parse, Transducer, check_errors
 from transducer.storage.shipped import shipped_tasks
 from transducer.text.annotation import Annotator, load_annotator, sentences
-from transducer.text.tokens import chunk, split_paragraphs
+from transducer.text.tokens import chunk, clean, read_paragraphs, split_paragraphs
 
 
 @dataclass(frozen=True)
@@ -193,6 +197,30 @@ def load_one(name: str | Path, device: str = "auto") -> Transducer:
         known = ", ".join(shipped_tasks()) or "none"
         raise ConfigError(f"{name} is neither a folder nor a task whose model ships ({known})")
     return Transducer.load(name, device)
+
+
+def write_documents(
+    nlp: Pipeline, path: str, kind: str, output: str, options: dict[str, Any]
+) -> int:
+    """Parse the paragraphs or lines of a file, and write a document a line as JSON.
+
+    Return how many graphs are missing; each of them was told, and the document says why.
+    """
+    if kind not in ("text", "sentences"):
+        message = f"{path} is read as {kind}, and documents are made of text"
+        raise TransducerError(f"{message}: choose --input text or --input sentences")
+    lines = files.lines(files.chunks(path), files.shown(path))
+    texts = (p.text for p in read_paragraphs(lines)) if kind == "text" else lines
+    missing = 0
+    with text_output(output) as file:
+        docs = nlp.pipe((text for text in texts if clean(text)), errors="keep", **options)
+        for number, doc in enumerate(progress(docs, "documents"), start=1):
+            for problem in doc.problems:
+                note(f"{files.shown(path)}: document {number}: {problem}")
+            missing += len(doc.problems)
+            record = {**doc.to_json(), "id": str(number)}
+            file.write(json.dumps(record, ensure_ascii=False) + "\n")
+    return missing
 
 
 def with_words(graph: Graph, words: Sequence[Token]) -> Graph:
