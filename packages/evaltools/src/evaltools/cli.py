@@ -26,7 +26,7 @@ _SHOWN = 5
 
 @cliutil.group("arbora-evaltools", "evaltools")
 def main() -> None:
-    """Score meaning graphs: Smatch (proved optimal), SDP and UCCA."""
+    """Score meaning graphs: Smatch and MRP (proved optimal), SDP and UCCA."""
 
 
 def _scoring(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -34,7 +34,7 @@ def _scoring(command: Callable[..., Any]) -> Callable[..., Any]:
     options = (
         click.option(
             "--metric",
-            type=click.Choice(["auto", "smatch", "sdp", "ucca"]),
+            type=click.Choice(["auto", "smatch", "sdp", "ucca", "mrp"]),
             default="auto",
             help="Default: by framework.",
         ),
@@ -54,7 +54,7 @@ def _scoring(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--time-limit",
             type=click.FloatRange(0, min_open=True),
-            help="Seconds per AMR; then the best value so far, with its bound.",
+            help="Seconds per pair (smatch, mrp); then the best value so far, with its bound.",
         ),
         click.option(
             "--no-normalize", is_flag=True, help="UCCA without the official normalization."

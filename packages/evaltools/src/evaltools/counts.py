@@ -7,7 +7,7 @@ Counts(gold=6, pred=6, match=4)
 >>> sentence.p, sentence.r
 (60.0, 75.0)
 
-The protocol: a metric module (``evaltools.smatch``, ``evaltools.sdp``, ``evaltools.ucca``) has
+The protocol: a metric module (``evaltools.smatch``, ``.sdp``, ``.ucca``, ``.mrp``) has
 
 ``pair_counts(gold, pred, **options)``
     The statistics of one pair of graphs, *pred* being None where there is no prediction (it counts

@@ -5,23 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from evaltools.amr_triples import PROFILES, TOP, Term, Triple, Triples
+from evaltools.items import Item
+from evaltools.mrp.items import items as mrp_items
+from evaltools.mrp.items import triples as mrp_triples
 from evaltools.smatch.alignment import Settings, align
 from evaltools.smatch.problem import FREE
 from graphconv.draw import EXTRA, MATCH, MISSING, Highlight
 from graphconv.graph import Graph
-
-
-class Item(NamedTuple):
-    """A part of a graph that is right or wrong: a node, an edge or a top."""
-
-    key: Hashable
-    """Equal in both graphs if the item is in both."""
-    text: str
-    node: str | None = None
-    edge: int | None = None
 
 
 class Difference(NamedTuple):
@@ -76,18 +69,29 @@ def _smatch_items(gold: Graph, pred: Graph, options: dict[str, Any]) -> list[lis
     triples_of = PROFILES[options.get("profile", "smatch-1.0.4")]
     settings = Settings(options.get("restarts"), options.get("seed", 0), options.get("time_limit"))
     columns = align(triples_of(gold), triples_of(pred), settings).columns
+    items = [[item for _, item in _triple_items(graph, triples_of)] for graph in (gold, pred)]
+    return [_renamed(items[0], columns), items[1]]
+
+
+def _mrp_items(gold: Graph, pred: Graph, options: dict[str, Any]) -> list[list[Item]]:
+    settings = Settings(time_limit=options.get("time_limit"))
+    columns = align(mrp_triples(gold), mrp_triples(pred), settings).columns
+    return [_renamed(mrp_items(gold), columns), mrp_items(pred)]
+
+
+def _renamed(items: Iterable[Item], columns: list[int]) -> list[Item]:
+    """Put the predicted variables, None where there is none, in the place of gold's."""
 
     def image(term: Term) -> Hashable:
-        """Turn a gold variable into the predicted one; None is nothing in the prediction."""
         if isinstance(term, str):
             return term
         return None if columns[term] == FREE else columns[term]
 
-    gold_items = [
+    return [
         item._replace(key=(image(source), role, image(target)))
-        for (source, role, target), item in _triple_items(gold, triples_of)
+        for item in items
+        for source, role, target in [cast("Triple", item.key)]
     ]
-    return [gold_items, [item for _, item in _triple_items(pred, triples_of)]]
 
 
 def _triple_items(
@@ -165,4 +169,5 @@ _ITEMS: dict[str, Callable[[Graph, Graph, dict[str, Any]], list[list[Item]]]] = 
     "smatch": _smatch_items,
     "sdp": _sdp_items,
     "ucca": _ucca_items,
+    "mrp": _mrp_items,
 }

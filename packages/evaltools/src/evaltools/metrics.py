@@ -1,4 +1,4 @@
-"""The three metrics by name, each imported when it is first used.
+"""The metrics by name, each imported when it is first used.
 
 >>> metric_of("psd")
 'sdp'
@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from evaltools.counts import Statistics
 from evaltools.errors import EvaluationError
-from graphconv.graph import Graph
+from graphconv.graph import FRAMEWORKS, Graph
 
 
 class Metric(NamedTuple):
@@ -22,6 +22,11 @@ class Metric(NamedTuple):
     module: str
     frameworks: tuple[str, ...]
     option_names: tuple[str, ...] = ()
+
+    @property
+    def is_general(self) -> bool:
+        """Whether it scores every framework, so that it does not tell which one is meant."""
+        return self.frameworks == FRAMEWORKS
 
     def pair_counts(self, gold: Graph, pred: Graph | None, options: dict[str, Any]) -> Statistics:
         """Score one pair."""
@@ -42,8 +47,9 @@ METRICS = {
     ),
     "sdp": Metric("evaltools.sdp", ("dm", "pas", "psd")),
     "ucca": Metric("evaltools.ucca", ("ucca",), ("normalize",)),
+    "mrp": Metric("evaltools.mrp", FRAMEWORKS, ("time_limit",)),
 }
-"""The metrics by name."""
+"""The metrics by name; the first one that scores a framework is its usual one."""
 
 
 def metric_of(framework: str) -> str:

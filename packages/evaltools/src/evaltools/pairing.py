@@ -97,7 +97,7 @@ class Evaluation:
             target,
             options or {},
             skip_invalid,
-            filtered=framework is not None or metric != "auto",
+            filtered=framework is not None or bool(_meant_by(metric)),
         )
         if target not in METRICS[self.plan.metric].frameworks:
             known = ", ".join(METRICS[self.plan.metric].frameworks)
@@ -331,7 +331,7 @@ def _peek(
     """
     if name not in MIXED_FORMATS:
         return None, blocks
-    wanted = METRICS[metric].frameworks if metric in METRICS else ()
+    wanted = _meant_by(metric)
     found: set[str] = set()
     read: list[Block] = []
     for block in blocks:
@@ -344,6 +344,12 @@ def _peek(
             break
     choice = next((known for known in wanted if known in found), None)
     return choice or min(found, default=None), chain(read, blocks)
+
+
+def _meant_by(metric: str) -> tuple[str, ...]:
+    """Return the frameworks that a metric is made for; none if it takes any."""
+    known = METRICS.get(metric)
+    return known.frameworks if known and not known.is_general else ()
 
 
 def _framework(name: str, first: str | None, other: str | None) -> str:

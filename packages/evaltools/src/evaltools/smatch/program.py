@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from math import floor
+from time import monotonic
 from typing import Any
 
 from evaltools.smatch.problem import FREE, Problem
@@ -28,11 +29,14 @@ def maximize(
         if pair < other and alive[other]
     ]
     gains = [problem.gain[pair] for pair in pairs] + [weight for _, _, weight in links]
+    end = None if time_limit is None else monotonic() + time_limit
     model = _model(problem, number, links)
-    result = _solve(gains, model, integral=False, time_limit=time_limit)
+    result = _solve(gains, model, integral=False, end=end)
+    bound = _bound(result, sum(gains))
     if result.x is None or any(_EPSILON < x < 1 - _EPSILON for x in result.x[: len(pairs)]):
-        result = _solve(gains, model, integral=True, time_limit=time_limit)
-    bound = _bound(result, sum(gains)) + problem.constant
+        result = _solve(gains, model, integral=True, end=end)
+        bound = min(bound, _bound(result, sum(gains)))
+    bound += problem.constant
     if result.x is None:
         return bound, None
     assignment = [FREE] * problem.n_rows
@@ -75,14 +79,14 @@ def _solve(
     model: tuple[list[int], list[int], list[int], list[int]],
     *,
     integral: bool,
-    time_limit: float | None,
+    end: float | None,
 ) -> Any:
     from scipy.optimize import Bounds, LinearConstraint, milp  # noqa: PLC0415 - slow to import
     from scipy.sparse import csr_array  # noqa: PLC0415 - slow to import
 
     values, columns, starts, limits = model
     matrix = csr_array((values, columns, starts), shape=(len(limits), len(gains)))
-    options = {} if time_limit is None else {"time_limit": time_limit}
+    options = {} if end is None else {"time_limit": max(0.0, end - monotonic())}
     return milp(
         [-gain for gain in gains],
         integrality=int(integral),

@@ -56,7 +56,8 @@ class _Search:
             open_ = self.tighten(root)
             bound = self.problem.constant + root.bound // SCALE
         if open_ and not self.branch(root):
-            bound = min(bound, self.program(root))
+            if not self.late():
+                bound = min(bound, self.program(root))
             return Solution(self.value, max(bound, self.value), self.assignment)
         return Solution(self.value, self.value, self.assignment)
 

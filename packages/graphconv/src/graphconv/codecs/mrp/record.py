@@ -66,7 +66,7 @@ class _Context(NamedTuple):
 def encode(graph: Graph) -> Json:
     """Return the record of a graph."""
     graph.validate()
-    constants = _owned_constants(graph)
+    constants = owned_constants(graph)
     owned = {node.id for pairs in constants.values() for _, node in pairs}
     nodes = [node for node in graph.nodes if node.id not in owned]
     text, spans = _text(graph)
@@ -211,7 +211,7 @@ def _names(graph: Graph, nodes: list[Node]) -> dict[str, JsonId]:
     return names
 
 
-def _owned_constants(graph: Graph) -> dict[str, list[tuple[Edge, Node]]]:
+def owned_constants(graph: Graph) -> dict[str, list[tuple[Edge, Node]]]:
     """Return the constants of AMR that a property of another node can express."""
     owned: dict[str, list[tuple[Edge, Node]]] = defaultdict(list)
     nodes = {node.id: node for node in graph.nodes if node.constant}
