@@ -50,7 +50,7 @@ def _scoring(command: Callable[..., Any]) -> Callable[..., Any]:
             type=click.IntRange(0),
             help="Plain hill-climbing with N random starts instead of the proved optimum.",
         ),
-        click.option("--seed", type=int, default=0, help="For everything random."),
+        click.option("--seed", type=click.IntRange(0), default=0, help="For everything random."),
         click.option(
             "--time-limit",
             type=click.FloatRange(0, min_open=True),
@@ -214,7 +214,7 @@ def validity(pred: str, form: str, framework: str | None) -> None:
     click.echo(cliutil.table([*rows, *((name, len(ids)) for name, ids in failed.items())]))
     for name, ids in failed.items():
         if ids:
-            click.echo(f"{name}: {_some(ids)}")
+            cliutil.say(f"{name}: {_some(ids)}")
 
 
 @main.command()
@@ -239,7 +239,7 @@ def diff(gold: str, pred: str, worst: int, output: str | None, **settings: Any) 
         found = difference(gold_graph, pred_graph, plan.metric, plan.options)
         caption = f"{result.id}: F1 {result.statistics.main.f1:.2f}"
         if output is None:
-            click.echo(f"{caption}\n{found.text()}\n")
+            cliutil.say(f"{caption}\n{found.text()}\n")
             continue
         from graphconv.draw import svg
 

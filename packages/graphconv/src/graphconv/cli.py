@@ -147,7 +147,7 @@ def check(inputs: tuple[str, ...], *, sample: bool, skip_invalid: bool, **read: 
         lines, failures = checks.summary(cliutil.progress(found, "graphs"))
     click.echo(cliutil.table([checks.Line._fields, *lines]))
     for failure in failures:
-        click.echo(
+        cliutil.say(
             f"{failure.path}: {failure.framework} {failure.id}: {'; '.join(failure.failures)}"
         )
     if failures:
@@ -200,17 +200,28 @@ def _source(
 
 @contextlib.contextmanager
 def _skipping(active: bool) -> Iterator[Callable[[GraphconvError], None] | None]:
-    """Give what reports a bad graph, or None; tell at the end how many there were."""
-    skipped = 0
+    """Give what reports a bad graph, or None; tell at the end how many there were.
+
+    A file that cannot be read, or only its beginning, is an error even then.
+    """
+    from graphconv.errors import FileError
+
+    skipped = lost = 0
 
     def report(error: GraphconvError) -> None:
-        nonlocal skipped
-        skipped += 1
-        cliutil.note(f"skipped: {error}")
+        nonlocal skipped, lost
+        if isinstance(error, FileError):
+            lost += 1
+            cliutil.note(str(error))
+        else:
+            skipped += 1
+            cliutil.note(f"skipped: {error}")
 
     yield report if active else None
     if skipped:
         cliutil.note(f"{skipped:,} invalid graphs were skipped")
+    if lost:
+        raise cliutil.DataError(f"{lost:,} files could not be read to their end")
 
 
 def _write_trees(

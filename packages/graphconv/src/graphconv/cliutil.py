@@ -13,16 +13,19 @@ tracebacks. Exit codes: 0 done, 1 bad data (or interrupted), 2 wrong usage.
 from __future__ import annotations
 
 import contextlib
+import errno
 import io
 import os
+import signal
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from typing import IO, Any, TypeVar
+from typing import IO, Any, NoReturn, TypeVar
 
 import click
 
-from graphconv.errors import GraphconvError
+from graphconv.errors import GraphconvError, printable
 
 T = TypeVar("T")
 
@@ -35,7 +38,7 @@ class DataError(click.ClickException):
     exit_code = 1
 
     def __init__(self, message: str) -> None:
-        super().__init__(" ".join(message.split("\n")))
+        super().__init__(printable(" ".join(message.split("\n"))))
 
 
 class Group(click.Group):
@@ -45,10 +48,12 @@ class Group(click.Group):
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
         """Run the command line; text is UTF-8 with plain newlines whatever the locale says."""
-        for stream in (sys.stdin, sys.stdout):
+        _replace_closed_streams()
+        for stream, errors in ((sys.stdin, "strict"), (sys.stdout, "backslashreplace")):
             if isinstance(stream, io.TextIOWrapper):
-                stream.reconfigure(encoding="utf-8", newline="\n")
-        return super().main(*args, **kwargs)
+                stream.reconfigure(encoding="utf-8", newline="\n", errors=errors)
+        with _ending_well():
+            return super().main(*args, **kwargs)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run one command and map its errors."""
@@ -58,14 +63,88 @@ class Group(click.Group):
             finally:
                 sys.stdout.flush()  # so that a closed pipe is noticed here, not at shutdown
         except self.errors as error:
+            _forget_output()
             raise DataError(str(error)) from error
+        except click.ClickException as error:
+            error.args = (printable(error.message),)  # it may name a file
+            object.__setattr__(error, "message", error.args[0])
+            raise
         except BrokenPipeError:
             raise  # click ends quietly
         except OSError as error:
+            _forget_output()
             place = f"{error.filename}: " if error.filename else ""
             raise DataError(f"{place}{error.strerror or error}") from error
         except KeyboardInterrupt:
             ctx.exit(1)
+
+
+class _Closed(io.RawIOBase):
+    """A standard stream that was closed before the program began: using it is an error."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self._name = name
+
+    def readable(self) -> bool:
+        return True
+
+    def writable(self) -> bool:
+        return True
+
+    def readinto(self, _: Any) -> NoReturn:
+        raise OSError(errno.EBADF, f"{self._name} is closed")
+
+    def write(self, _: Any) -> NoReturn:
+        raise OSError(errno.EBADF, f"{self._name} is closed")
+
+
+def _replace_closed_streams() -> None:
+    """Give closed standard streams a place: reading or writing them then says what is wrong."""
+    if sys.stdin is not None and sys.stdout is not None and sys.stderr is not None:
+        return
+    for _ in range(3):  # a file that is opened later must not get the number of such a stream
+        number = os.open(os.devnull, os.O_RDWR)
+        if number > 2:
+            os.close(number)
+    if sys.stdin is None:
+        sys.stdin = io.TextIOWrapper(io.BufferedReader(_Closed("standard input")))
+    if sys.stdout is None:
+        sys.stdout = io.TextIOWrapper(io.BufferedWriter(_Closed("standard output")))
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115
+
+
+def _forget_output() -> None:
+    """Drop what standard output holds and cannot write, so that the end does not try it again."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115
+
+
+@contextlib.contextmanager
+def _ending_well() -> Iterator[None]:
+    """Turn the signals that ask a program to end into an exit that leaves nothing behind."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    names = ("SIGTERM", "SIGHUP")
+    asked = [getattr(signal, name) for name in names if hasattr(signal, name)]
+    before = {each: signal.getsignal(each) for each in asked}
+    ours = [each for each, handler in before.items() if handler is signal.SIG_DFL]
+    for each in ours:
+        signal.signal(each, _end)
+    try:
+        yield
+    finally:
+        for each in ours:
+            signal.signal(each, signal.SIG_DFL)
+
+
+def _end(number: int, _: Any) -> NoReturn:
+    signal.signal(number, signal.SIG_IGN)  # once is enough; cleaning up must not be interrupted
+    sys.exit(128 + number)
 
 
 def group(
@@ -114,7 +193,12 @@ def progress(items: Iterable[T], unit: str, total: int | None = None) -> Iterato
 
 def note(message: str) -> None:
     """Tell the user something beside the result, on stderr."""
-    click.echo(message, err=True)
+    click.echo(printable(message), err=True)
+
+
+def say(message: str) -> None:
+    """Print a result for people on standard output; names in it may come from a file."""
+    click.echo(printable(message))
 
 
 @contextlib.contextmanager
@@ -151,4 +235,4 @@ def table(rows: Iterable[Iterable[object]]) -> str:
 def _cell(value: object) -> str:
     if isinstance(value, float):
         return f"{value:,.2f}"
-    return f"{value:,}" if isinstance(value, int) else str(value)
+    return f"{value:,}" if isinstance(value, int) else printable(str(value))

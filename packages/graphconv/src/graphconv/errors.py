@@ -10,8 +10,28 @@ An error knows where it happened, so that a user can open the file at that line:
 
 from __future__ import annotations
 
+import re
+
 # Longer input is cut in messages: an error is one sentence, not a file.
 _SHOWN = 60
+# Controls but for tab and newline, marks that turn the direction of writing, lone surrogates.
+_unprintable = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+).sub
+
+
+def printable(text: str) -> str:
+    r"""Write characters that a terminal would obey, not show, as escapes; all messages use it.
+
+    >>> print(printable("a\x1b]0;title\x07b"))
+    a\x1b]0;title\x07b
+    """
+    return _unprintable(_escaped, text)
+
+
+def _escaped(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
 
 
 class GraphconvError(Exception):
@@ -37,16 +57,23 @@ class FormatError(GraphconvError, ValueError):
 
     def __str__(self) -> str:
         place = ":".join(str(p) for p in (self.filename, self.lineno) if p is not None)
-        message = f"{place}: {self.message}" if place else self.message
+        message = printable(f"{place}: {self.message}" if place else self.message)
         if not self.text:
             return message
         shown = self.text if len(self.text) <= _SHOWN else self.text[: _SHOWN - 1] + "…"
         shown = shown.replace("\t", "\\t").replace("\n", "\\n").replace("\r", "\\r")
-        return f'{message}: "{shown}"'
+        return f'{message}: "{printable(shown)}"'
 
     def __reduce__(self) -> tuple[object, ...]:
         # Keyword arguments would be lost by Exception's own pickling (worker processes).
-        return (_format_error, (self.message, self.filename, self.lineno, self.text))
+        return (_format_error, (type(self), self.message, self.filename, self.lineno, self.text))
+
+
+class FileError(FormatError):
+    """A file as a whole, or the rest of one, cannot be read: how many graphs that are, none knows.
+
+    It is an error even where bad graphs are skipped.
+    """
 
 
 class ConversionError(GraphconvError, ValueError):
@@ -58,17 +85,43 @@ class ConversionError(GraphconvError, ValueError):
         self.graph_id = graph_id
 
     def __str__(self) -> str:
-        return f"graph {self.graph_id}: {self.message}" if self.graph_id else self.message
+        place = f"graph {self.graph_id}: " if self.graph_id else ""
+        return printable(f"{place}{self.message}")
 
     def __reduce__(self) -> tuple[object, ...]:
         return (_conversion_error, (self.message, self.graph_id))
 
 
 def _format_error(
-    message: str, filename: str | None, lineno: int | None, text: str | None
+    kind: type[FormatError],
+    message: str,
+    filename: str | None,
+    lineno: int | None,
+    text: str | None,
 ) -> FormatError:
-    return FormatError(message, filename=filename, lineno=lineno, text=text)
+    return kind(message, filename=filename, lineno=lineno, text=text)
 
 
 def _conversion_error(message: str, graph_id: str | None) -> ConversionError:
     return ConversionError(message, graph_id=graph_id)
+
+
+def located(
+    error: GraphconvError, filename: str, lineno: int | None = None, text: str | None = None
+) -> GraphconvError:
+    """Return an error that says where it happened; one that does already stays as it is.
+
+    >>> str(located(ConversionError("two roots", graph_id="7"), "a.amr", 4))
+    'a.amr:4: graph 7: two roots'
+    """
+    if isinstance(error, FormatError):
+        if error.filename is not None:
+            return error
+        kind, message, text = type(error), error.message, error.text or text
+    elif isinstance(error, ConversionError):
+        kind, message = FormatError, str(error)
+    else:
+        return error
+    found = kind(message, filename=filename, lineno=lineno, text=text)
+    found.__cause__ = error
+    return found

@@ -12,12 +12,17 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from math import isinf
 from typing import Any, TypeVar
 
 from graphconv.codecs import Block
 from graphconv.errors import ConversionError, FormatError
 
 T = TypeVar("T")
+
+# What a record of ours or of MRP may need, many times over; code that walks a value is recursive.
+_DEEPEST = 100
+_may_be_surrogate = re.compile(r"\\u[dD][89a-fA-F]").search
 
 _NAMES = {str: "a string", int: "a whole number", list: "a list", dict: "an object"}
 
@@ -54,15 +59,48 @@ def line_blocks(lines: Iterable[str], filename: str) -> Iterator[Block]:
 
 
 def load(text: str) -> dict[str, Any]:
-    """Read one record: a JSON object."""
+    r"""Read one record: a JSON object.
+
+    Refused are keys that stand twice, numbers that are none or are too large for one, half
+    characters (``\\ud800``), and more than 100 levels.
+
+    >>> load('{"a": 1, "a": 2}')
+    Traceback (most recent call last):
+    graphconv.codecs._json.Malformed: the key 'a' stands twice in an object
+    """
+    return expect(load_value(text), dict, "the line")
+
+
+def load_value(text: str) -> Any:
+    """Read JSON from outside, of any type, with what :func:`load` refuses."""
     try:
-        record = json.loads(text, parse_constant=_no_constant)
+        value = _decode(text)
+        if _may_be_surrogate(text):
+            json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        raise Malformed("a lone surrogate, which is no character") from error
     except ValueError as error:
         reason = getattr(error, "msg", None) or str(error)
         raise Malformed(f"not valid JSON ({reason})") from error
     except RecursionError as error:
         raise Malformed("JSON nested too deeply") from error
-    return expect(record, dict, "the line")
+    if _depth(value) > _DEEPEST:
+        raise Malformed(f"JSON nested too deeply, more than {_DEEPEST} levels")
+    return value
+
+
+def _depth(value: Any) -> int:
+    depth = 0
+    level = [value] if isinstance(value, dict | list) else []
+    while level:
+        depth += 1
+        level = [
+            inner
+            for item in level
+            for inner in (item.values() if type(item) is dict else item)
+            if type(inner) is dict or type(inner) is list
+        ]
+    return depth
 
 
 def dump(record: dict[str, Any]) -> str:
@@ -115,3 +153,24 @@ def keys(head: str) -> frozenset[str]:
 
 def _no_constant(name: str) -> None:
     raise ValueError(f"{name} is not JSON")
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        seen: set[str] = set()
+        twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+        raise Malformed(f"the key {twice!r} stands twice in an object")
+    return found
+
+
+def _float(text: str) -> float:
+    number = float(text)
+    if isinf(number):
+        raise ValueError(f"the number {text} is too large")
+    return number
+
+
+_decode = json.JSONDecoder(
+    parse_constant=_no_constant, parse_float=_float, object_pairs_hook=_object
+).decode

@@ -15,6 +15,7 @@ its name only when it is complete.
 
 from graphconv.io.reading import (
     FORMATS,
+    FRAMEWORKS_OF,
     MIXED_FORMATS,
     TREE_FORMATS,
     Codec,
@@ -27,12 +28,14 @@ from graphconv.io.reading import (
     read,
     read_arborescences,
     read_blocks,
+    report,
 )
 from graphconv.io.strings import dumps, loads, string_blocks
 from graphconv.io.writing import named_format, native_format, passage_name, write
 
 __all__ = [
     "FORMATS",
+    "FRAMEWORKS_OF",
     "MIXED_FORMATS",
     "TREE_FORMATS",
     "Codec",
@@ -50,6 +53,7 @@ __all__ = [
     "read",
     "read_arborescences",
     "read_blocks",
+    "report",
     "string_blocks",
     "write",
 ]

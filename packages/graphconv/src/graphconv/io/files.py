@@ -1,10 +1,12 @@
 """Bytes in and out: gzip, standard input and output, encodings, files that appear when complete.
 
-Whatever goes wrong with a file is a FormatError that names it.
+Whatever goes wrong with a file is a FileError that names it. Two limits keep a small gzip file from
+taking all memory: a line has at most 16 MB (:data:`LONGEST_LINE`), and the text of one graph at
+most 64 MB (:data:`LONGEST_GRAPH`).
 
 >>> list(lines(chunks("no-such-file.sdp"), "no-such-file.sdp"))
 Traceback (most recent call last):
-graphconv.errors.FormatError: no-such-file.sdp: No such file or directory
+graphconv.errors.FileError: no-such-file.sdp: No such file or directory
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ from itertools import chain
 from pathlib import Path
 from typing import IO, Any, cast
 
-from graphconv.errors import FormatError
+from graphconv.errors import FileError, FormatError
 
 if sys.platform != "win32":
     import fcntl
@@ -34,9 +36,16 @@ if sys.platform != "win32":
 STDIO = "-"
 """The path that means standard input or standard output."""
 
+LONGEST_LINE = 16 << 20
+"""The most characters in a line."""
+
+LONGEST_GRAPH = 64 << 20
+"""The most bytes of a graph, and of what stands between two graphs."""
+
 _CHUNK = 1 << 16
 _HEAD = 1 << 12
 _GZIP = b"\x1f\x8b"
+_GZIP_FORMAT = 31  # for zlib: header and checksum included
 _LONGEST_NAME = 200  # a file system takes 255 bytes, and temporary names are longer than their own
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _XML_ENCODING = re.compile(rb"""\s*<\?xml[^>]*\sencoding\s*=\s*["']([\w.:-]+)["']""")
@@ -75,13 +84,43 @@ def peek(path: str) -> bytes:
 
 
 def _unpacked(raw: BufferedReader) -> Iterator[bytes]:
-    stream = gzip.GzipFile(fileobj=raw) if raw.peek(2)[:2] == _GZIP else raw
-    start = b""
-    while len(start) < _HEAD and (piece := stream.read1(_CHUNK)):
-        start += piece
-    while start:
-        yield start
-        start = stream.read1(_CHUNK)
+    plain = iter(partial(raw.read1, _CHUNK), b"")
+    pieces = _gunzipped(plain) if raw.peek(2)[:2] == _GZIP else plain
+    start: list[bytes] = []
+    try:
+        for piece in pieces:
+            start.append(piece)
+            # Blank lines do not tell what it is.
+            if not piece.isspace() and sum(map(len, start)) >= _HEAD:
+                break
+            if len(start) * _CHUNK > LONGEST_GRAPH:
+                raise FileError("more than 64 MB of blank lines")
+    finally:
+        if start:  # what there is comes before what is wrong
+            yield b"".join(start)
+    yield from pieces
+
+
+def _gunzipped(packed: Iterable[bytes]) -> Iterator[bytes]:
+    """Unpack gzip piece by piece: of a file that is cut off, all that there is."""
+    member: Any = zlib.decompressobj(_GZIP_FORMAT)
+    for piece in packed:
+        data = piece
+        while data:
+            if member is None:  # another member, or zeros that fill a block of a tape
+                data = data.lstrip(b"\0")
+                if not data:
+                    break
+                member = zlib.decompressobj(_GZIP_FORMAT)
+            if text := member.decompress(data, _CHUNK):
+                yield text
+            data = member.unconsumed_tail
+            if member.eof:
+                data = member.unused_data
+                member = None
+    if member is not None:
+        yield from filter(None, [member.flush()])
+        raise EOFError("it ends too early")
 
 
 def _peek_stdin(raw: Any) -> bytes:
@@ -95,8 +134,12 @@ def _peek_stdin(raw: Any) -> bytes:
 
 def lines(pieces: Iterable[bytes], filename: str, *, keep_bom: bool = False) -> Iterator[str]:
     r"""Decode to lines that keep their ends; only ``\n`` ends a line."""
-    split = partial(StringIO, newline="\n")
-    return chain.from_iterable(map(split, texts(pieces, filename, keep_bom=keep_bom)))
+    return split(texts(pieces, filename, keep_bom=keep_bom))
+
+
+def split(texts: Iterable[str]) -> Iterator[str]:
+    """Cut texts of whole lines into lines."""
+    return chain.from_iterable(map(partial(StringIO, newline="\n"), texts))
 
 
 def texts(pieces: Iterable[bytes], filename: str, *, keep_bom: bool = False) -> Iterator[str]:
@@ -107,6 +150,7 @@ def texts(pieces: Iterable[bytes], filename: str, *, keep_bom: bool = False) -> 
     """
     decoder: codecs.IncrementalDecoder | None = None
     rest: list[str] = []
+    length = 0
     lineno = 1
     for piece in pieces:
         if decoder is None:
@@ -115,14 +159,22 @@ def texts(pieces: Iterable[bytes], filename: str, *, keep_bom: bool = False) -> 
         try:
             complete, newline, unfinished = decoder.decode(piece).rpartition("\n")
         except UnicodeError as error:
-            raise FormatError(
+            raise FileError(
                 f"not valid text ({error})", filename=filename, lineno=lineno
             ) from error
         if newline:
             yield "".join([*rest, complete, "\n"])
             lineno += complete.count("\n") + 1
-            rest = []
+            rest, length = [], 0
         rest.append(unfinished)
+        length += len(unfinished)
+        if length > LONGEST_LINE:
+            raise FileError(
+                f"a line of more than {LONGEST_LINE >> 20} MB",
+                filename=filename,
+                lineno=lineno,
+                text=rest[0],
+            )
     if decoder is not None:
         rest.append(decoder.decode(b"", final=True))
     if last := "".join(rest):
@@ -131,12 +183,17 @@ def texts(pieces: Iterable[bytes], filename: str, *, keep_bom: bool = False) -> 
 
 def whole(pieces: Iterable[bytes], filename: str, *, keep_bom: bool = False) -> Iterator[str]:
     """Decode to one text, like :func:`texts`, for files that are small and all of a piece."""
-    data = b"".join(pieces)
-    encoding = "utf-8" if keep_bom else encoding_of(data, filename)
+    data = bytearray()
+    for piece in pieces:
+        data += piece
+        if len(data) > LONGEST_GRAPH:
+            message = f"a file of one graph with more than {LONGEST_GRAPH >> 20} MB"
+            raise FileError(message, filename=filename)
+    encoding = "utf-8" if keep_bom else encoding_of(bytes(data[:_HEAD]), filename)
     try:
         text = data.decode(encoding, "surrogateescape")
     except UnicodeError as error:
-        raise FormatError(f"not valid text ({error})", filename=filename, lineno=1) from error
+        raise FileError(f"not valid text ({error})", filename=filename, lineno=1) from error
     del data
     if text:
         yield text
@@ -147,7 +204,7 @@ def encoding_of(start: bytes, filename: str) -> str:
     if start.startswith(_UTF16):
         if start[:_HEAD].decode("utf-16", "replace").lstrip().startswith("<"):
             return "utf-16"
-        raise FormatError("the file is in UTF-16, not in UTF-8", filename=filename, lineno=1)
+        raise FileError("the file is in UTF-16, not in UTF-8", filename=filename, lineno=1)
     declared = _XML_ENCODING.match(start.removeprefix(codecs.BOM_UTF8))
     name = declared[1].decode("ascii") if declared else "utf-8"
     try:
@@ -155,7 +212,7 @@ def encoding_of(start: bytes, filename: str) -> str:
         b" ".decode(name, "replace")  # refuses what is no encoding of text
     except (LookupError, UnicodeError) as error:
         message = f"unknown encoding {name!r}"
-        raise FormatError(message, filename=filename, lineno=1) from error
+        raise FileError(message, filename=filename, lineno=1) from error
     return "utf-8-sig" if codecs.lookup(name).name == "utf-8" else name
 
 
@@ -219,7 +276,11 @@ def _packing(raw: IO[bytes], path: str) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def output_folder(path: str) -> Iterator[Path]:
-    """Open a new folder whose files appear in *path* only if everything went well."""
+    """Open a new folder whose files appear in *path* only if everything went well.
+
+    If *path* exists, its other files stay; but those with a suffix of the new files would look like
+    part of the result, so they are refused.
+    """
     target = Path(os.path.realpath(path))
     with os_errors(path):
         if target.exists() and not target.is_dir():
@@ -236,12 +297,48 @@ def replacing_folder(target: Path) -> Iterator[Path]:
     try:
         yield hidden
         if target.exists():
-            for file in hidden.iterdir():
-                file.replace(target / file.name)
+            _move_all(hidden, target)
         else:
             hidden.rename(target)
     finally:
         shutil.rmtree(hidden, ignore_errors=True)
+
+
+def _move_all(source: Path, target: Path) -> None:
+    """Move the files of one folder to another: all of them, or none."""
+    path = str(target)
+    names = {file.name for file in source.iterdir()}
+    suffixes = {Path(name).suffix for name in names}
+    others = sorted(
+        file.name
+        for file in target.iterdir()
+        if file.name not in names and file.suffix in suffixes and not file.name.startswith(".")
+    )
+    if others:
+        raise FormatError(
+            f"the folder has {len(others)} other {Path(others[0]).suffix} files, such as "
+            f"{others[0]}: name another folder, or remove them",
+            filename=path,
+        )
+    for name in names:
+        if (target / name).is_dir():
+            raise FormatError(f"{name} is a folder, where a file is to be written", filename=path)
+    before = source / ".before"  # no name of a new file, which begin with no dot
+    before.mkdir()
+    moved: list[str] = []
+    try:
+        for name in names:
+            if (target / name).exists():
+                (target / name).replace(before / name)
+            moved.append(name)
+            (source / name).replace(target / name)
+    except BaseException:
+        for name in moved:
+            if (target / name).exists() and not (source / name).exists():
+                (target / name).unlink()
+            if (before / name).exists():
+                (before / name).replace(target / name)
+        raise
 
 
 @contextmanager
@@ -338,15 +435,19 @@ def os_errors(filename: str) -> Iterator[None]:
     try:
         yield
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise FormatError(f"damaged gzip file ({error})", filename=filename) from error
+        raise FileError(f"damaged gzip file ({error})", filename=filename) from error
     except BrokenPipeError:
         raise
     except OSError as error:
-        raise FormatError(error.strerror or str(error), filename=filename) from error
+        raise FileError(error.strerror or str(error), filename=filename) from error
+    except FileError as error:
+        if error.filename is not None:
+            raise
+        raise FileError(error.message, filename=filename) from error
     except ValueError as error:
         if isinstance(error, FormatError) or "null byte" not in str(error):
             raise
-        raise FormatError("not a file name", filename=filename) from error
+        raise FileError("not a file name", filename=filename) from error
 
 
 def shown(path: str) -> str:

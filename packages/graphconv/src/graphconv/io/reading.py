@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
 from graphconv.codecs import Block
-from graphconv.errors import FormatError, GraphconvError
-from graphconv.graph import Graph
+from graphconv.errors import FileError, FormatError, GraphconvError, located
+from graphconv.graph import BILEXICAL, FRAMEWORKS, Graph
 from graphconv.io import files
 
 if TYPE_CHECKING:
@@ -29,6 +29,9 @@ TREE_FORMATS = frozenset({"arborescence", "relations"})
 
 MIXED_FORMATS = TREE_FORMATS | {"mrp"}
 """The formats whose records name their framework, so that one file may hold several."""
+
+FRAMEWORKS_OF = {"amr": ("amr",), "sdp": tuple(sorted(BILEXICAL)), "ucca": ("ucca",)}
+"""The frameworks that the files of a format can hold; all in the other formats."""
 
 OnError = Callable[[GraphconvError], None]
 """Called with the error about a bad graph, which is then skipped."""
@@ -66,16 +69,28 @@ def codec(name: str) -> Codec:
 
 def detect(head: str, filename: str | None = None) -> str:
     """Return the format of a file from its first characters."""
-    head = head.removeprefix("\ufeff")
-    if not head.strip():
-        raise FormatError("the file is empty", filename=filename)
+    text = head.removeprefix("\ufeff").lstrip()
+    if not text:
+        raise FileError("the file is empty", filename=filename)
     for name in FORMATS:
-        if codec(name).sniff(head):
+        if codec(name).sniff(text[:_HEAD]):
             return name
-    line = head.strip().split("\n", 1)[0]
-    raise FormatError(
-        "the format is not recognized from the content", filename=filename, lineno=1, text=line
+    raise FileError(
+        "the format is not recognized from the content",
+        filename=filename,
+        lineno=head.count("\n", 0, len(head) - len(text)) + 1,
+        text=text.split("\n", 1)[0],
     )
+
+
+def check_framework(name: str, framework: str | None, filename: str) -> None:
+    """Refuse a framework that is none, or that files of the format cannot hold."""
+    if framework is None or framework in FRAMEWORKS_OF.get(name, FRAMEWORKS):
+        return
+    if framework not in FRAMEWORKS:
+        raise FileError(f"unknown framework {framework!r}; known are {', '.join(FRAMEWORKS)}")
+    held = " or ".join(FRAMEWORKS_OF[name])
+    raise FileError(f"the file holds {held} graphs ({name}), not {framework}", filename=filename)
 
 
 def read(
@@ -87,7 +102,8 @@ def read(
 ) -> Iterator[Graph]:
     """Read the graphs of a file, of the files in a folder, or of standard input (``-``).
 
-    Of a file that may hold several frameworks (MRP and JSON lines) *framework* chooses one.
+    Of a file that may hold several frameworks (MRP and JSON lines) *framework* chooses one, which
+    must be there. One that the file cannot hold is an error.
     """
     return _parsed(parse_block, path, format, framework, on_error)
 
@@ -107,14 +123,19 @@ def read_blocks(
     path: str | os.PathLike[str],
     *,
     format: str | None = None,  # noqa: A002 - the name that users type
+    framework: str | None = None,
     on_error: OnError | None = None,
 ) -> tuple[str, Iterator[Block]]:
-    """Return the format of a file, and the texts of its graphs for :func:`parse_block`."""
+    """Return the format of a file, and the texts of its graphs for :func:`parse_block`.
+
+    A *framework* that the file cannot hold is an error.
+    """
     path = os.fspath(path)
     if format is not None:
         codec(format)  # an unknown format is the first thing to say
     if path != files.STDIO and Path(path).is_dir():
         kind, names = _folder_files(Path(path), format)
+        check_framework(kind, framework, path)
         return kind, _folder_blocks(codec(kind), Path(path), names, on_error)
     if looks_like_graphs(path) and not os.path.lexists(path):
         message = "there is no such file; graphs in a string are read with graphconv.loads"
@@ -125,7 +146,8 @@ def read_blocks(
     name = format
     if name is None:
         encoding = files.encoding_of(start, filename)
-        name = detect(start[:_HEAD].decode(encoding, "replace"), filename)
+        name = detect(start.decode(encoding, "replace"), filename)
+    check_framework(name, framework, filename)
     return name, blocks_of(codec(name), chain([start], pieces), filename, on_error)
 
 
@@ -161,26 +183,26 @@ def _parsed(
     framework: str | None,
     on_error: OnError | None,
 ) -> Iterator[T]:
-    name, blocks = _opened(path, name, on_error)
+    try:
+        name, blocks = read_blocks(path, format=name, framework=framework, on_error=on_error)
+    except GraphconvError as error:
+        report(error, on_error)
+        return
+    found = others = False
     for block in blocks:
         try:
             item = parse(name, block, framework)
         except GraphconvError as error:
-            report(error, on_error)
+            report(located(error, block.filename, block.lineno), on_error)
             continue
         if framework and name in MIXED_FORMATS and item.framework != framework:  # type: ignore[attr-defined]
+            others = True
             continue
+        found = True
         yield item
-
-
-def _opened(
-    path: str | os.PathLike[str], name: str | None, on_error: OnError | None
-) -> tuple[str, Iterator[Block]]:
-    try:
-        return read_blocks(path, format=name, on_error=on_error)
-    except GraphconvError as error:
-        report(error, on_error)
-        return "", iter(())
+    if others and not found:
+        filename = files.shown(os.fspath(path))
+        report(FileError(f"there is no {framework} graph in it", filename=filename), on_error)
 
 
 def report(error: GraphconvError, on_error: OnError | None) -> None:
@@ -197,20 +219,57 @@ def blocks_of(
     # SDP files are kept byte for byte, a byte order mark included.
     keep_bom = getattr(module, "KEEPS_BOM", False)
     is_one_block = getattr(module, "is_one_block", lambda _: False)
-    found = False
+    damage: FileError | None = None
+    size = 0
+
+    def until_damage(texts: Iterable[str]) -> Iterator[str]:
+        nonlocal damage, size
+        try:
+            for text in texts:
+                size += len(text)
+                if size > files.LONGEST_GRAPH + len(text):
+                    message = f"a graph of more than {files.LONGEST_GRAPH >> 20} MB"
+                    damage = FileError(message, filename=filename)
+                    return
+                yield text
+        except FileError as error:
+            damage = error
+
+    held: Block | None = None
     try:
         stream = iter(pieces)
         start = next(stream, b"")
-        decode = files.whole if is_one_block(start) else files.lines
-        text = decode(chain([start], stream), filename, keep_bom=keep_bom)
-        for block in module.blocks(text, filename):
-            found = True
-            yield block
+        one_block = is_one_block(start)
+        decode = files.whole if one_block else files.texts
+        text = until_damage(decode(chain([start], stream), filename, keep_bom=keep_bom))
+        for block in module.blocks(text if one_block else files.split(text), filename):
+            size = 0
+            if held:
+                yield held
+            held = block
     except FormatError as error:
+        if held:
+            yield held
         report(error, on_error)
         return
-    if not found:
-        report(FormatError("there is no graph in the file", filename=filename), on_error)
+    if damage:
+        # The last graph may be cut, and still look whole.
+        report(_cut_off(damage, held), on_error)
+    elif held:
+        yield held
+    else:
+        report(FileError("there is no graph in the file", filename=filename), on_error)
+
+
+def _cut_off(damage: FileError, last: Block | None) -> FileError:
+    """Return the error about a file of which only the graphs before *last* can be read."""
+    lineno, text = damage.lineno, damage.text
+    if last is None:
+        return damage
+    message = f"{damage.message}; what begins in line {last.lineno} and all that follows is lost"
+    if lineno is None:
+        lineno, text = last.lineno, last.text.strip().split("\n", 1)[0]
+    return FileError(message, filename=damage.filename, lineno=lineno, text=text)
 
 
 def _folder_files(folder: Path, format: str | None) -> tuple[str, list[str]]:  # noqa: A002
@@ -226,7 +285,7 @@ def _folder_files(folder: Path, format: str | None) -> tuple[str, list[str]]:  #
         message = f"a folder, where a file of format {format} is expected"
     else:
         message = f"there is no {' or '.join(suffixes)} file in the folder"
-    raise FormatError(message, filename=str(folder))
+    raise FileError(message, filename=str(folder))
 
 
 def _folder_blocks(

@@ -13,7 +13,7 @@ from typing import Generic, NamedTuple, TypeVar
 from graphconv import io
 from graphconv.codecs import Block, arborescence, relations
 from graphconv.conversion import linkage_units, to_arborescence
-from graphconv.errors import FormatError, GraphconvError
+from graphconv.errors import FileError, FormatError, GraphconvError, located
 from graphconv.graph import Graph
 from graphconv.io import files
 from graphconv.io.parallel import ordered_map
@@ -51,13 +51,20 @@ class _Outcome(NamedTuple, Generic[R]):
 def results(step: Callable[[Input], R], source: Source) -> Iterator[R]:
     """Yield *step* of every graph of the source, in order; with jobs > 1 it must be picklable."""
     outcomes = ordered_map(partial(_outcome, step, source.framework), _blocks(source), source.jobs)
+    found = others = False
     for value, error in outcomes:
         if error is not None:
             if source.on_error is None:
                 raise error
             source.on_error(error)
         elif value is not None:
+            found = True
             yield value
+        else:
+            others = True
+    if others and not found:
+        message = f"there is no {source.framework} graph in it"
+        io.report(FileError(message, filename=", ".join(source.paths)), source.on_error)
 
 
 def graphs(source: Source) -> Iterator[Graph]:
@@ -81,11 +88,11 @@ def _graph(item: Input) -> Graph:
 def _blocks(source: Source) -> Iterator[tuple[str, str, Block]]:
     for path in source.paths:
         try:
-            name, blocks = io.read_blocks(path, format=source.format, on_error=source.on_error)
+            name, blocks = io.read_blocks(
+                path, format=source.format, framework=source.framework, on_error=source.on_error
+            )
         except GraphconvError as error:
-            if source.on_error is None:
-                raise
-            source.on_error(error)
+            io.report(error, source.on_error)
             continue
         for block in blocks:
             yield path, name, block
@@ -101,7 +108,7 @@ def _outcome(
             return _Outcome()
         return _Outcome(step(Input(graph, path, name, block)))
     except GraphconvError as error:
-        return _Outcome(error=error)
+        return _Outcome(error=located(error, block.filename, block.lineno))
 
 
 class TreeText(NamedTuple):

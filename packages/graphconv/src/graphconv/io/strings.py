@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 from graphconv.codecs import Block
 from graphconv.errors import FormatError
-from graphconv.graph import FRAMEWORKS, Graph
+from graphconv.graph import Graph
 from graphconv.io.reading import (
     MIXED_FORMATS,
     blocks_of,
+    check_framework,
     codec,
     detect,
     looks_like_graphs,
@@ -46,9 +47,8 @@ def loads(text: str, format: str | None = None, framework: str | None = None) ->
     """
     if not isinstance(text, str):
         raise TypeError(f"graphconv.loads takes a string, not {type(text).__name__}")
-    if framework is not None and framework not in FRAMEWORKS:
-        raise FormatError(f"unknown framework {framework!r}; known are {', '.join(FRAMEWORKS)}")
     name, blocks = string_blocks(text, format)
+    check_framework(name, framework, STRING)
     graphs = (parse_block(name, block, framework) for block in blocks)
     if framework is None or name not in MIXED_FORMATS:
         return list(graphs)
