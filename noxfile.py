@@ -106,12 +106,33 @@ def property_(session: nox.Session) -> None:
     )
 
 
-@nox.session(default=False)
+@nox.session
 def oracle(session: nox.Session) -> None:
-    """Compare with the official tools: ucca, penman, smatch, smatchpp."""
+    """Compare with the official tools: ucca, penman, smatch, smatchpp; three minutes of it."""
+    judge(session, {"ORACLE_GRAPHS": "60", "ORACLE_PASSAGES": "200", "ORACLE_SEEDS": "1"})
+
+
+@nox.session(default=False)
+def oracle_long(session: nox.Session) -> None:
+    """The same comparison on more graphs, for a quarter of an hour."""
+    judge(session, {})
+
+
+def judge(session: nox.Session, sample: dict[str, str]) -> None:
+    """Run the comparison with the official tools on a sample of the treebanks' graphs."""
     install(session, "oracle", packages=CORE)
-    session.install("--quiet", "--no-deps", "ucca==1.3.11")
-    session.run("pytest", "-m", "oracle", *CORE, "tests/oracle", *session.posargs)
+    session.install("--quiet", "--no-deps", UCCA)
+    session.run("pytest", "-m", "oracle", *CORE, "tests/oracle", *session.posargs, env=sample)
+
+
+@nox.session
+def models(session: nox.Session) -> None:
+    """Parse twenty sentences with each model that ships, and compare with stored graphs.
+
+    The encoder is fetched if it is not in the cache. `-- --update` stores the graphs anew.
+    """
+    install(session, packages=EVERYTHING)
+    session.run("python", "tools/check_models.py", *session.posargs)
 
 
 @nox.session(default=False, reuse_venv=False)
@@ -164,14 +185,14 @@ def docs(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def build(session: nox.Session) -> None:
-    """Build the wheels, check them, and try them in a clean environment."""
+    """Build the wheels in dist/, check them, and try them in a clean environment."""
     install(session, "build")
-    wheels = Path(session.create_tmp())
+    wheels = ROOT / "dist"
     for package in PACKAGES:
         session.run("python", "-m", "build", "--outdir", str(wheels), package, silent=True)
-    built = sorted(str(path) for path in wheels.iterdir())
+    built = sorted(str(path) for path in wheels.glob("arbora_*"))
     session.run("twine", "check", "--strict", *built)
-    clean = wheels / "clean"
+    clean = Path(session.create_tmp()) / "clean"
     session.run("python", "-m", "venv", "--clear", str(clean))
     session.run(
         str(clean / "bin" / "pip"),
@@ -196,7 +217,10 @@ def pin(session: nox.Session) -> None:
         "packages/transducer[spacy,train]",
     )
     session.install("--quiet", *(f"--editable={package}" for package in editable))
-    frozen = session.run("python", "-m", "pip", "freeze", "--exclude-editable", silent=True)
+    frozen = session.run(
+        *("python", "-m", "pip", "freeze", "--all", "--exclude=pip", "--exclude-editable"),
+        silent=True,
+    )
     # A local version such as 2.13.0+cpu names one wheel; the public one accepts all of them.
     lines = [line.split("+")[0] for line in str(frozen).splitlines()]
     header = "# Everything that the packages and the tools resolve to; made by `nox -s pin`.\n"

@@ -4,6 +4,7 @@ import importlib.util
 import re
 import sys
 import tomllib
+from dataclasses import replace
 from email.message import Message
 from importlib.metadata import Distribution, PathDistribution
 from pathlib import Path
@@ -11,12 +12,15 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+import graphconv
 from transducer.cli import main
 
 ROOT = Path(__file__).parents[1]
 OWN = "arbora-graphconv"
 sys.path.insert(0, str(ROOT / "tools"))
-import environment  # noqa: E402 - a script beside the packages
+import check_models  # noqa: E402 - scripts beside the packages
+import environment  # noqa: E402
+import hashes  # noqa: E402
 
 
 def package(folder: Path, name: str, **fields: str | list[str]) -> Distribution:
@@ -116,3 +120,23 @@ def test_training_without_its_extra(monkeypatch: pytest.MonkeyPatch, tmp_path: P
         "training needs accelerate and matplotlib: pip install 'arbora-transducer[train]'"
     )
     assert not (tmp_path / "model").exists()
+
+
+def test_the_hashed_requirements_have_the_pinned_versions() -> None:
+    text = hashes.TARGET.read_text(encoding="utf-8")
+    assert list(hashes.stale(text)) == []
+    older = text.replace("\nclick==", "\nclick==0.")
+    assert list(hashes.stale(older)) == [
+        f"requirements-hashed.txt: click {hashes.wanted()['click']} is missing:"
+        " run `python tools/hashes.py`"
+    ]
+
+
+def test_a_changed_parse_is_listed_with_its_score(capsys: pytest.CaptureFixture[str]) -> None:
+    stored = list(graphconv.read(check_models.FOLDER / "dm.mrp"))
+    assert check_models.compare(stored, stored) == 0
+    one, *rest = stored
+    changed = replace(one, edges=one.edges[1:], metadata=())
+    assert check_models.compare(stored, [changed, *rest]) == 1
+    assert "dm 1: changed, F1 with the stored graph" in capsys.readouterr().out
+    assert {path.stem for path in check_models.FOLDER.glob("*.mrp")} == set(check_models.TASKS)

@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.oracle, pytest.mark.corpora]
 CORPORA = Path(os.environ.get("ARBORA_CORPORA", Path(__file__).parents[2] / "../shared/corpora"))
 AMR = sorted((CORPORA / "amr").glob("*.amr"))
 UCCA = [CORPORA / "ucca" / name for name in ("wiki-dev", "wiki-train")]
-PASSAGES = 250
+PASSAGES = int(os.environ.get("ORACLE_PASSAGES", "250"))
 MULTIPLE = """<root annotationID="0" passageID="8"><attributes />
   <layer layerID="0"><attributes />
     <node ID="0.1" type="Word">
