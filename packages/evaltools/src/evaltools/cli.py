@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import heapq
 import json
-import shutil
-import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from graphconv import cliutil
+from graphconv.graph import FRAMEWORKS
 from graphconv.io.files import STDIO
 
 if TYPE_CHECKING:
@@ -38,7 +37,11 @@ def _scoring(command: Callable[..., Any]) -> Callable[..., Any]:
             default="auto",
             help="Default: by framework.",
         ),
-        click.option("--framework", help="The one to score, in files that hold or fit several."),
+        click.option(
+            "--framework",
+            type=click.Choice(FRAMEWORKS),
+            help="The one to score, in files that hold or fit several.",
+        ),
         click.option(
             "--profile",
             type=click.Choice(["smatch-1.0.4", "smatchpp-amr"]),
@@ -191,7 +194,11 @@ def compare(gold: str, pred_a: str, pred_b: str, form: str, samples: int, **sett
 @main.command()
 @_pred
 @_format_option
-@click.option("--framework", help="The one to check, in files that hold or fit several.")
+@click.option(
+    "--framework",
+    type=click.Choice(FRAMEWORKS),
+    help="The one to check, in files that hold or fit several.",
+)
 def validity(pred: str, form: str, framework: str | None) -> None:
     """Count the invalid graphs in PRED: repeated core roles, disconnected graphs and the like."""
     from evaltools.validity import count_faults
@@ -257,17 +264,30 @@ def diff(gold: str, pred: str, worst: int, output: str | None, **settings: Any) 
 
 @contextmanager
 def _files(*paths: str) -> Iterator[list[str]]:
-    """Give standard input a name, because inputs are read, hashed and shown."""
+    """Copy standard input and pipes to files, because inputs are read, hashed and shown."""
+    from graphconv.errors import GraphconvError
+    from graphconv.io import files
+
     if paths.count(STDIO) > 1:
         raise click.UsageError("only one input can be standard input")
-    if STDIO not in paths:
+    pipes = [
+        path for path in dict.fromkeys(paths) if not Path(path).is_file() | Path(path).is_dir()
+    ]
+    if not pipes:
         yield list(paths)
         return
     with tempfile.TemporaryDirectory() as folder:
-        copy = Path(folder, "stdin")
-        with copy.open("wb") as file:
-            shutil.copyfileobj(sys.stdin.buffer, file)
-        yield [str(copy) if path == STDIO else path for path in paths]
+        copies = {path: str(Path(folder, str(number))) for number, path in enumerate(pipes)}
+        for path, copy in copies.items():
+            with open(copy, "wb") as file:  # noqa: PTH123 - the name is a string
+                file.writelines(files.chunks(path))
+        try:
+            yield [copies.get(path, path) for path in paths]
+        except GraphconvError as error:
+            message = str(error)
+            for path, copy in copies.items():
+                message = message.replace(copy, files.shown(path))
+            raise cliutil.DataError(message) from error
 
 
 def _evaluation(gold: str, pred: str, settings: dict[str, Any]) -> Evaluation:

@@ -1,8 +1,9 @@
 """Read two files graph by graph, pair them, and score the pairs.
 
-Graphs are paired by id; where one side has no ids, by order. Files in the same order are scored in
-lock-step, so memory does not grow with them: only graphs whose counterpart has not come yet are
-held, and the small results of what comes after them.
+Graphs are paired by id; where a whole file has no ids, by order. A file in which some graphs have
+an id and others have none is an error: which graph would be whose is a guess. Files in the same
+order are scored in lock-step, so memory does not grow with them: only graphs whose counterpart has
+not come yet are held, and the small results of what comes after them.
 """
 
 from __future__ import annotations
@@ -59,7 +60,8 @@ class _Outcome(NamedTuple):
     gold: Graph | str | None
     """The graph, or only its id if it is scored."""
     pred: Graph | GraphconvError | str | None
-    by_order: bool = False
+    anonymous: tuple[bool | None, bool | None] = (None, None)
+    """Whether the gold graph and the prediction have no id; None: there is no graph to ask."""
     statistics: Statistics | None = None
     trouble: str = ""
     """Why the prediction counts as empty."""
@@ -83,8 +85,8 @@ class Evaluation:
         skip_invalid: bool = False,
         jobs: int = 1,
     ) -> None:
-        gold_format, gold_blocks = read_blocks(gold)
-        pred_format, pred_blocks = read_blocks(pred)
+        gold_format, gold_blocks = read_blocks(gold, framework=framework)
+        pred_format, pred_blocks = read_blocks(pred, framework=framework)
         gold_first, self._gold_blocks = _peek(gold_format, gold_blocks, metric, framework)
         pred_first, self._pred_blocks = _peek(pred_format, pred_blocks, metric, framework)
         target = framework or _framework(gold_format, gold_first, pred_first)
@@ -133,19 +135,52 @@ class Evaluation:
     def _results(self) -> Iterator[Result]:
         blocks = zip_longest(self._gold_blocks, self._pred_blocks)
         outcomes = ordered_map(_Worker(self.plan), blocks, self.jobs)
-        first = next(outcomes, None)
-        while first and first.gold is None and not isinstance(first.pred, Graph):
-            # Of another framework, or broken: it does not tell whether there are ids.
-            self._refuse_or_note(first)
-            first = next(outcomes, None)
-        if first is None:
+        # A file's first graph that can be read tells whether it has ids; most often it is the
+        # first of all. What comes before it says nothing.
+        seen: list[_Outcome] = []
+        has_ids: list[bool | None] = [None, None]
+        n_gold = 0
+        for outcome in outcomes:
+            seen.append(outcome)
+            n_gold += outcome.gold is not None
+            for side, anonymous in enumerate(outcome.anonymous):
+                if has_ids[side] is None and anonymous is not None:
+                    has_ids[side] = not anonymous
+            if None not in has_ids or has_ids[0] is False:
+                break
+        if not n_gold:
+            for outcome in seen:
+                self._refuse_or_note(outcome)
             message = f"there is no {self.plan.framework} graph"
             raise EvaluationError(message, filename=self.plan.gold_path)
-        self.by_order = first.by_order
+        self.by_order = False in has_ids
         pair = self._by_order if self.by_order else self._by_id
-        yield from pair(chain([first], outcomes))
+        yield from pair(self._consistent(chain(seen, outcomes), has_ids))
+
+    def _consistent(
+        self, outcomes: Iterable[_Outcome], has_ids: list[bool | None]
+    ) -> Iterator[_Outcome]:
+        """Refuse a graph without id in a file that has ids, and the other way round."""
+        paths = self.plan.gold_path, self.plan.pred_path
+        for outcome in outcomes:
+            graphs = outcome.gold, outcome.pred
+            for side, anonymous in enumerate(outcome.anonymous):
+                if anonymous is None:
+                    continue
+                if has_ids[side] is None:
+                    has_ids[side] = not anonymous
+                if has_ids[side] == anonymous:
+                    graph = graphs[side]
+                    name = graph.id if isinstance(graph, Graph) else graph
+                    has = "has no id" if anonymous else "has an id"
+                    others = "others have one" if anonymous else "others have none"
+                    message = f"graph {name} {has}, but {others}: all of a file, or none"
+                    raise EvaluationError(message, filename=paths[side])
+            yield outcome
 
     def _by_order(self, outcomes: Iterable[_Outcome]) -> Iterator[Result]:
+        # Where both files hold several frameworks, two graphs of others may meet.
+        outcomes = (each for each in outcomes if (each.gold, each.pred) != (None, None))
         for index, outcome in enumerate(outcomes):
             gold, pred = outcome.gold, outcome.pred
             if gold is None or pred is None:
@@ -228,9 +263,6 @@ class Evaluation:
             if item is None or isinstance(item, GraphconvError):
                 continue
             graph_id = item.id if isinstance(item, Graph) else item
-            if outcome.by_order or (isinstance(item, Graph) and _anonymous(item)):
-                message = f"graph {graph_id} has no id, but others have one"
-                raise EvaluationError(message, filename=path)
             if graph_id in known:
                 raise EvaluationError(f"two graphs have the id {graph_id!r}", filename=path)
             known.add(graph_id)
@@ -255,13 +287,17 @@ class _Worker:
         plan = self.plan
         gold = blocks[0] and self._gold(blocks[0])
         pred = blocks[1] and self._pred(blocks[1])
-        by_order = any(isinstance(g, Graph) and _anonymous(g) for g in (gold, pred))
+        anonymous = (
+            None if gold is None else _anonymous(gold),
+            _anonymous(pred) if isinstance(pred, Graph) else None,
+        )
+        by_order = True in anonymous
         if gold is None or not isinstance(pred, Graph) or not (by_order or gold.id == pred.id):
             passed_over = blocks[1] is not None and pred is None
-            return _Outcome(gold, pred, by_order, passed_over=passed_over)
+            return _Outcome(gold, pred, anonymous, passed_over=passed_over)
         statistics, trouble = _score(plan, gold, pred)
         other_text = by_order and plan.framework == "amr" and _letters(gold) != _letters(pred)
-        return _Outcome(gold.id, pred.id, by_order, statistics, trouble, other_text)
+        return _Outcome(gold.id, pred.id, anonymous, statistics, trouble, other_text)
 
     def _gold(self, block: Block) -> Graph | None:
         plan = self.plan
