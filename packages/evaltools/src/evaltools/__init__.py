@@ -1,1 +1,33 @@
-"""Exact Smatch, SDP and UCCA scores that can be quoted."""
+"""Exact Smatch, SDP and UCCA scores that can be quoted.
+
+>>> import evaltools
+>>> evaltools.score("(w / want-01 :ARG0 (b / boy))", "(w / want-01 :ARG0 (b / boy))").f1
+100.0
+>>> evaltools.align("(w / want-01 :ARG0 (b / boy))", "(w / want-01)").missing
+('boy', 'want-01 :ARG0 boy')
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from evaltools.aligning import Alignment, align
+    from evaltools.scoring import Score, score
+
+__all__ = ["Alignment", "Score", "align", "score"]
+
+_HOMES = {
+    "Alignment": "evaltools.aligning",
+    "Score": "evaltools.scoring",
+    "align": "evaltools.aligning",
+    "score": "evaltools.scoring",
+}
+
+
+def __getattr__(name: str) -> Any:
+    # Imported on first use: --help needs none of it.
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

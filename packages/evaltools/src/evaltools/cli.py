@@ -7,6 +7,7 @@ import json
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -105,37 +106,20 @@ def score(
     **settings: Any,
 ) -> None:
     """Score the graphs of PRED against those of GOLD."""
-    from evaltools.signature import one_line, signature
+    from evaltools.scoring import bootstrap_interval, finished
 
     with _files(gold, pred) as paths:
         evaluation = _evaluation(paths[0], paths[1], settings)
         counts: list[Counts] | None = [] if bootstrap else None
         total = _total(evaluation, counts, per_graph)
-        plan = evaluation.plan
-        certified = getattr(total, "certified", True)
-        signed = signature(plan.metric, plan.options, certified, *paths)
-    report = total.to_json()
-    extra: dict[str, Any] = {}
-    if bootstrap and counts is not None:
-        from evaltools.significance import bootstrap as interval
-
-        low, high = interval(counts, bootstrap, settings["seed"])
-        extra["bootstrap"] = {
-            "f1": [low, high],
-            "confidence": 95,
-            "samples": bootstrap,
-            "seed": settings["seed"],
-        }
+        found = finished(evaluation, total)
+    if bootstrap and counts:
+        interval = bootstrap_interval(counts, bootstrap, settings["seed"])
+        found = replace(found, bootstrap=interval)
     if form == "json":
-        pairing = {"missing": evaluation.missing, "extra": evaluation.extra}
-        _print_json({**report, **extra, **pairing, "signature": signed})
+        _print_json(found.to_json())
     else:
-        from evaltools.report import score_table
-
-        click.echo(score_table(report))
-        if extra:
-            click.echo(f"95 % interval of F1: {low:.2f} to {high:.2f} ({bootstrap} samples)")
-        click.echo(one_line(signed))
+        cliutil.say(str(found))
     _notes(evaluation)
 
 
@@ -163,7 +147,7 @@ def compare(gold: str, pred_a: str, pred_b: str, form: str, samples: int, **sett
             total = _total(evaluation, counts)
             certified = getattr(total, "certified", True)
             plan = evaluation.plan
-            signatures.append(signature(plan.metric, plan.options, certified, paths[0], pred))
+            signatures.append(signature(plan.metric, plan.options, certified, evaluation.hashes))
             _notes(evaluation)
     found = compare_counts(sides[0], sides[1], samples, settings["seed"])
     scores = [sum(counts, Counts()) for counts in sides]

@@ -25,6 +25,10 @@ class Difference(NamedTuple):
     extra: list[str]
     gold: Highlight
     pred: Highlight
+    pairs: tuple[tuple[str, str], ...] = ()
+    """The ids of gold and predicted nodes that stand for each other."""
+    certified: bool = True
+    """Whether no other pairs can match more."""
 
     def text(self) -> str:
         """Return what is missing (-) and what is extra (+), one item a line."""
@@ -34,7 +38,7 @@ class Difference(NamedTuple):
 
 def difference(gold: Graph, pred: Graph, metric: str, options: dict[str, Any]) -> Difference:
     """Compare two graphs item by item, as *metric* does (UCCA: before normalization)."""
-    items = _ITEMS[metric](gold, pred, options)
+    items, pairs, certified = _ITEMS[metric](gold, pred, options)
     counts = [Counter(item.key for item in side) for side in items]
     common = counts[0] & counts[1]
     gold_states, gold_marks = _marked(items[0], common.copy(), MISSING)
@@ -45,6 +49,8 @@ def difference(gold: Graph, pred: Graph, metric: str, options: dict[str, Any]) -
         [text for text, state in pred_states if state != MATCH],
         gold_marks,
         pred_marks,
+        tuple(pairs),
+        certified,
     )
 
 
@@ -65,18 +71,42 @@ def _marked(
     return states, Highlight(nodes, edges)
 
 
-def _smatch_items(gold: Graph, pred: Graph, options: dict[str, Any]) -> list[list[Item]]:
+class _Items(NamedTuple):
+    """The items of both graphs, which of their nodes are pairs, and whether that is proved best."""
+
+    items: tuple[list[Item], list[Item]]
+    pairs: list[tuple[str, str]]
+    certified: bool = True
+
+
+def _smatch_items(gold: Graph, pred: Graph, options: dict[str, Any]) -> _Items:
     triples_of = PROFILES[options.get("profile", "smatch-1.0.4")]
     settings = Settings(options.get("restarts"), options.get("seed", 0), options.get("time_limit"))
-    columns = align(triples_of(gold), triples_of(pred), settings).columns
-    items = [[item for _, item in _triple_items(graph, triples_of)] for graph in (gold, pred)]
-    return [_renamed(items[0], columns), items[1]]
+    items = (
+        [item for _, item in _triple_items(gold, triples_of)],
+        [item for _, item in _triple_items(pred, triples_of)],
+    )
+    return _aligned(triples_of(gold), triples_of(pred), settings, items)
 
 
-def _mrp_items(gold: Graph, pred: Graph, options: dict[str, Any]) -> list[list[Item]]:
+def _mrp_items(gold: Graph, pred: Graph, options: dict[str, Any]) -> _Items:
     settings = Settings(time_limit=options.get("time_limit"))
-    columns = align(mrp_triples(gold), mrp_triples(pred), settings).columns
-    return [_renamed(mrp_items(gold), columns), mrp_items(pred)]
+    items = mrp_items(gold), mrp_items(pred)
+    return _aligned(mrp_triples(gold), mrp_triples(pred), settings, items)
+
+
+def _aligned(
+    gold: Triples, pred: Triples, settings: Settings, items: tuple[list[Item], list[Item]]
+) -> _Items:
+    """Align two graphs, and name gold's variables in its items as the prediction does."""
+    found = align(gold, pred, settings)
+    pairs = [
+        (name, pred.variables[column])
+        for name, column in zip(gold.variables, found.columns, strict=True)
+        if column != FREE
+    ]
+    renamed = _renamed(items[0], found.columns)
+    return _Items((renamed, items[1]), pairs, found.counts.match == found.bound)
 
 
 def _renamed(items: Iterable[Item], columns: list[int]) -> list[Item]:
@@ -114,8 +144,20 @@ def _triple_items(
             yield triple, Item(triple, f"top {names[graph.tops[0]]}")
 
 
-def _sdp_items(gold: Graph, pred: Graph, options: dict[str, Any]) -> list[list[Item]]:  # noqa: ARG001
-    return [list(_bilexical_items(graph)) for graph in (gold, pred)]
+def _sdp_items(gold: Graph, pred: Graph, options: dict[str, Any]) -> _Items:  # noqa: ARG001
+    words = [{node.id: node.anchors for node in graph.nodes} for graph in (gold, pred)]
+    items = list(_bilexical_items(gold)), list(_bilexical_items(pred))
+    return _Items(items, _pairs(words[0], words[1]))
+
+
+def _pairs(gold: dict[str, Any], pred: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return the nodes that stand for the same words; several of the same are pairs by order."""
+    waiting: dict[Hashable, list[str]] = {}
+    for node_id, words in pred.items():
+        waiting.setdefault(words, []).append(node_id)
+    return [
+        (node_id, waiting[words].pop(0)) for node_id, words in gold.items() if waiting.get(words)
+    ]
 
 
 def _bilexical_items(graph: Graph) -> Iterator[Item]:
@@ -128,8 +170,10 @@ def _bilexical_items(graph: Graph) -> Iterator[Item]:
         yield Item(key, f"{words[source]} --{label}--> {words[target]}", edge=number)
 
 
-def _ucca_items(gold: Graph, pred: Graph, options: dict[str, Any]) -> list[list[Item]]:  # noqa: ARG001
-    return [list(_unit_items(graph)) for graph in (gold, pred)]
+def _ucca_items(gold: Graph, pred: Graph, options: dict[str, Any]) -> _Items:  # noqa: ARG001
+    words = [{k: v for k, v in _yields(graph).items() if v} for graph in (gold, pred)]
+    items = list(_unit_items(gold)), list(_unit_items(pred))
+    return _Items(items, _pairs(words[0], words[1]))
 
 
 def _unit_items(graph: Graph) -> Iterator[Item]:
@@ -165,7 +209,7 @@ def _words(graph: Graph, positions: Iterable[int]) -> str:
     return " ".join(graph.tokens[position].form for position in positions)
 
 
-_ITEMS: dict[str, Callable[[Graph, Graph, dict[str, Any]], list[list[Item]]]] = {
+_ITEMS: dict[str, Callable[[Graph, Graph, dict[str, Any]], _Items]] = {
     "smatch": _smatch_items,
     "sdp": _sdp_items,
     "ucca": _ucca_items,

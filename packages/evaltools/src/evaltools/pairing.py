@@ -11,11 +11,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain, zip_longest
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from evaltools.counts import Statistics
 from evaltools.errors import EvaluationError
 from evaltools.metrics import METRICS, metric_of
+from evaltools.sources import GRAPHS, Source, by_order, source_of
 from graphconv.codecs import Block
 from graphconv.errors import FormatError, GraphconvError
 from graphconv.graph import BILEXICAL, Graph, attribute
@@ -48,6 +50,8 @@ class Plan(NamedTuple):
     skip_invalid: bool
     filtered: bool
     """Whether gold graphs of other frameworks are passed over, not refused."""
+    by_order: bool = False
+    """Whether graphs are pairs by their place, whatever their ids."""
 
     def pair(self, gold: Graph, pred: Graph | None) -> Statistics:
         """Score one pair."""
@@ -76,8 +80,8 @@ class Evaluation:
 
     def __init__(
         self,
-        gold: str,
-        pred: str,
+        gold: str | Source,
+        pred: str | Source,
         *,
         metric: str = "auto",
         framework: str | None = None,
@@ -85,30 +89,34 @@ class Evaluation:
         skip_invalid: bool = False,
         jobs: int = 1,
     ) -> None:
-        gold_format, gold_blocks = read_blocks(gold, framework=framework)
-        pred_format, pred_blocks = read_blocks(pred, framework=framework)
-        gold_first, self._gold_blocks = _peek(gold_format, gold_blocks, metric, framework)
-        pred_first, self._pred_blocks = _peek(pred_format, pred_blocks, metric, framework)
-        target = framework or _framework(gold_format, gold_first, pred_first)
+        gold, pred = (
+            one if isinstance(one, Source) else source_of(Path(one), framework=framework)
+            for one in (gold, pred)
+        )
+        self._digests = {"gold": gold.digest, "pred": pred.digest}
+        gold_first, self._gold_blocks = _peek(gold.format, gold.blocks, metric, framework)
+        pred_first, self._pred_blocks = _peek(pred.format, pred.blocks, metric, framework)
+        target = framework or _framework(gold.format, gold_first, pred_first)
         self.plan = Plan(
-            gold,
-            gold_format,
-            pred,
-            pred_format,
+            gold.name,
+            gold.format,
+            pred.name,
+            pred.format,
             metric_of(target) if metric == "auto" else metric,
             target,
             options or {},
             skip_invalid,
             filtered=framework is not None or bool(_meant_by(metric)),
+            by_order=by_order(gold, pred),
         )
         if target not in METRICS[self.plan.metric].frameworks:
             known = ", ".join(METRICS[self.plan.metric].frameworks)
             message = f"{self.plan.metric} scores {known}, not {target}"
-            raise EvaluationError(message, filename=gold)
-        found = _framework(pred_format, pred_first, target)
-        if pred_format not in MIXED_FORMATS and found != target:
-            message = f"the prediction is {found} but gold ({gold}) is {target}"
-            raise EvaluationError(message, filename=pred)
+            raise EvaluationError(message, filename=gold.name)
+        found = _framework(pred.format, pred_first, target)
+        if pred.format not in MIXED_FORMATS and found != target:
+            message = f"the prediction is {found} but gold ({gold.name}) is {target}"
+            raise EvaluationError(message, filename=pred.name)
         self.jobs = jobs
         self.by_order = False
         """Whether graphs are paired by order, because one side has no ids."""
@@ -120,6 +128,11 @@ class Evaluation:
         """What is wrong with the predictions that count as empty."""
         self.other_texts: list[str] = []
         """The ids of pairs, made by order, whose sentences differ."""
+
+    @property
+    def hashes(self) -> dict[str, str]:
+        """The SHA-256 of both sides; ask for it when everything is read."""
+        return {side: digest() for side, digest in self._digests.items()}
 
     def __iter__(self) -> Iterator[Result]:
         """Yield the results in the order of the gold file."""
@@ -153,9 +166,14 @@ class Evaluation:
                 self._refuse_or_note(outcome)
             message = f"there is no {self.plan.framework} graph"
             raise EvaluationError(message, filename=self.plan.gold_path)
+        found = chain(seen, outcomes)
+        if self.plan.by_order:
+            self.by_order = True
+            yield from self._by_order(found)
+            return
         self.by_order = False in has_ids
         pair = self._by_order if self.by_order else self._by_id
-        yield from pair(self._consistent(chain(seen, outcomes), has_ids))
+        yield from pair(self._consistent(found, has_ids))
 
     def _consistent(
         self, outcomes: Iterable[_Outcome], has_ids: list[bool | None]
@@ -283,7 +301,7 @@ class _Worker:
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
 
-    def __call__(self, blocks: tuple[Block | None, Block | None]) -> _Outcome:
+    def __call__(self, blocks: tuple[Block | Graph | None, Block | Graph | None]) -> _Outcome:
         plan = self.plan
         gold = blocks[0] and self._gold(blocks[0])
         pred = blocks[1] and self._pred(blocks[1])
@@ -291,7 +309,7 @@ class _Worker:
             None if gold is None else _anonymous(gold),
             _anonymous(pred) if isinstance(pred, Graph) else None,
         )
-        by_order = True in anonymous
+        by_order = plan.by_order or True in anonymous
         if gold is None or not isinstance(pred, Graph) or not (by_order or gold.id == pred.id):
             passed_over = blocks[1] is not None and pred is None
             return _Outcome(gold, pred, anonymous, passed_over=passed_over)
@@ -299,7 +317,7 @@ class _Worker:
         other_text = by_order and plan.framework == "amr" and _letters(gold) != _letters(pred)
         return _Outcome(gold.id, pred.id, anonymous, statistics, trouble, other_text)
 
-    def _gold(self, block: Block) -> Graph | None:
+    def _gold(self, block: Block | Graph) -> Graph | None:
         plan = self.plan
         graph = load(plan.gold_format, block, plan.framework)
         if graph.framework == plan.framework:
@@ -312,7 +330,7 @@ class _Worker:
         )
         raise EvaluationError(message, filename=plan.gold_path)
 
-    def _pred(self, block: Block) -> Graph | GraphconvError | None:
+    def _pred(self, block: Block | Graph) -> Graph | GraphconvError | None:
         try:
             graph = load(self.plan.pred_format, block, self.plan.framework)
         except GraphconvError as error:
@@ -320,8 +338,10 @@ class _Worker:
         return graph if graph.framework == self.plan.framework else None
 
 
-def load(name: str, block: Block, framework: str | None) -> Graph:
+def load(name: str, block: Block | Graph, framework: str | None) -> Graph:
     """Parse a block; *framework* is what an SDP file holds, which does not say so itself."""
+    if isinstance(block, Graph):
+        return block
     graph = parse_block(name, block, framework if name == "sdp" else None)
     if graph.framework == "amr":
         _check_amr(graph, block)
@@ -359,17 +379,17 @@ def _score(plan: Plan, gold: Graph, pred: Graph) -> tuple[Statistics, str]:
 
 
 def _peek(
-    name: str, blocks: Iterator[Block], metric: str, framework: str | None
-) -> tuple[str | None, Iterator[Block]]:
+    name: str, blocks: Iterator[Block | Graph], metric: str, framework: str | None
+) -> tuple[str | None, Iterator[Block | Graph]]:
     """Return the framework to score in a file that tells it graph by graph, and all its blocks.
 
     It is the one asked for, or the metric's first one that is there, or that of the first graph.
     """
-    if name not in MIXED_FORMATS:
+    if name not in MIXED_FORMATS and name != GRAPHS:
         return None, blocks
     wanted = _meant_by(metric)
     found: set[str] = set()
-    read: list[Block] = []
+    read: list[Block | Graph] = []
     for block in blocks:
         read.append(block)
         try:

@@ -5,11 +5,9 @@ from __future__ import annotations
 from importlib.metadata import version
 from typing import Any
 
-from graphconv.io.files import sha256
-
 
 def signature(
-    metric: str, options: dict[str, Any], certified: bool, gold: str, pred: str
+    metric: str, options: dict[str, Any], certified: bool, hashes: dict[str, str]
 ) -> dict[str, Any]:
     """Return the signature of a score, for the JSON report."""
     return {
@@ -18,7 +16,7 @@ def signature(
         "options": {name: value for name, value in options.items() if name != "profile"},
         "version": version("arbora-evaltools"),
         "certified": certified,
-        "sha256": {"gold": sha256(gold), "pred": sha256(pred)},
+        "sha256": hashes,
     }
 
 
