@@ -49,7 +49,7 @@ _SMATCH_PLAIN = frozenset({"consist-of", "prep-on-behalf-of", "prep-out-of"})
 
 # concept: (role, argument that is its source, argument that is its target); the reifications of
 # the AMR guidelines that name one relation each.
-_REIFICATIONS = {
+REIFICATIONS = {
     "accompany-01": ("accompanier", "arg1", "arg0"),
     "age-01": ("age", "arg1", "arg2"),
     "be-destined-for-91": ("destination", "arg1", "arg2"),
@@ -172,7 +172,7 @@ def _dereify(items: Iterable[Triple], concepts: dict[Term, Term]) -> set[Triple]
     for triple in result:
         roles[triple[0]].append(triple)
     for node, concept in concepts.items():
-        reification = _REIFICATIONS.get(str(concept))
+        reification = REIFICATIONS.get(str(concept))
         if reification is None or node in entered:
             continue
         role, source, target = reification

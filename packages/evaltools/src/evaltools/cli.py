@@ -1,4 +1,4 @@
-"""The command ``evaltools``: score, compare, validity, diff."""
+"""The command ``evaltools``: score, compare, validity, lint, diff."""
 
 from __future__ import annotations
 
@@ -206,6 +206,44 @@ def validity(pred: str, form: str, framework: str | None) -> None:
     for name, ids in failed.items():
         if ids:
             cliutil.say(f"{name}: {_some(ids)}")
+
+
+@main.command()
+@click.argument("files", nargs=-1, required=True, type=cliutil.existing())
+@click.option(
+    "--propbank",
+    type=cliutil.existing(folders=False),
+    help="Table of rolesets (tab-separated, columns id and roles): also check frames.",
+)
+@click.option("--ignore", multiple=True, metavar="CODE", help="Leave out a rule; repeatable.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
+def lint(
+    files: tuple[str, ...], propbank: str | None, ignore: tuple[str, ...], as_json: bool
+) -> None:
+    """Find mistakes in AMR FILES: unknown frames, roles and types, gaps, misplaced constants.
+
+    A line per finding: file, line, graph, variable, code, message. Exit 1 if there is one.
+    """
+    from evaltools.lint import RULES, lint_file, read_frames
+
+    unknown = sorted(set(ignore) - RULES.keys())
+    if unknown:
+        message = f"there is no rule {unknown[0]!r}; the rules are {', '.join(RULES)}"
+        raise click.BadParameter(message, param_hint="--ignore")
+    frames = read_frames(propbank) if propbank else None
+    broken: list[str] = []
+    number = 0
+    for path in files:
+        for finding in lint_file(path, frames, on_error=lambda error: broken.append(str(error))):
+            if finding.code not in ignore:
+                number += 1
+                click.echo(
+                    json.dumps(finding._asdict(), ensure_ascii=False) if as_json else str(finding)
+                )
+    for problem in broken:
+        cliutil.note(problem)
+    if number or broken:
+        click.get_current_context().exit(1)
 
 
 @main.command()
