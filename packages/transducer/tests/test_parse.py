@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -20,9 +20,9 @@ from graphconv.graph import Graph, attribute
 from transducer import Transducer
 from transducer.cli import _settings, main
 from transducer.config import DecodeConfig
-from transducer.frameworks.tasks import Task
+from transducer.frameworks.tasks import Document, Task
 from transducer.parsing import files as bulk
-from transducer.parsing.inputs import guess_kind
+from transducer.parsing.inputs import gold_documents, guess_kind
 
 TASKS = ("amr", "dm", "ucca")
 # What no weights can make of any text; the rest is a matter of training.
@@ -365,6 +365,23 @@ def test_evaluate_prints_a_table(memorized: Memorized) -> None:
     assert "10 graphs, 0 unparsed, beam 1" in result.output
     assert "faults: none" in result.output
     assert "100.00" in result.output
+
+
+def test_evaluate_can_leave_out_the_tags_of_the_treebank(
+    memorized: Memorized, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, model = memorized("dm")
+    seen: list[set[str | None]] = []
+
+    def documents(task: Task, graphs: Sequence[Graph], annotator: None) -> Iterator[Document]:
+        seen.append({token.pos for graph in graphs for token in graph.tokens})
+        return gold_documents(task, graphs, annotator)
+
+    monkeypatch.setattr("transducer.parsing.report.gold_documents", documents)
+    for options in ((), ("--untagged",)):
+        assert run("evaluate", "--model", model, file, *options).exit_code == 0
+    assert None not in seen[0]
+    assert seen[1] == {None}
 
 
 def test_inspect(memorized: Memorized) -> None:

@@ -252,6 +252,7 @@ def parse(
     help="Take the model of this task that ships with the package.",
 )
 @click.option("--fine-grained", is_flag=True, help="AMR: the fine-grained scores, too.")
+@click.option("--untagged", is_flag=True, help="Leave out GOLD's tags: words are as in raw text.")
 @click.option("--format", "format_", type=click.Choice(["table", "json"]), default="table")
 @_beam
 @_batch
@@ -268,6 +269,7 @@ def evaluate(
     task: str | None,
     *,
     fine_grained: bool,
+    untagged: bool,
     format_: str,
     **options: Any,
 ) -> None:
@@ -278,7 +280,12 @@ def evaluate(
         parser = _load(model, task, options["device"], options["spotlight"])
         settings = _settings(parser, options)
         report = evaluate_file(
-            parser, gold, settings, _annotator_of(parser, model, options), fine_grained=fine_grained
+            parser,
+            gold,
+            settings,
+            _annotator_of(parser, model, options),
+            fine_grained=fine_grained,
+            untagged=untagged,
         )
         if parser.group.main:
             as_json = format_ == "json"

@@ -38,6 +38,6 @@ def _toolkit() -> Any:
         return import_module("ucca.convert")
     except ImportError as exc:
         raise ImportError(
-            "the ucca toolkit is needed: install it with `pip install --no-deps ucca`, "
-            "and with it numpy, tqdm and requests"
+            "the ucca toolkit is needed: `pip install 'arbora-graphconv[ucca]'`, "
+            "then `pip install --no-deps ucca`"
         ) from exc

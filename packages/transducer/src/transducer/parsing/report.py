@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import graphconv
 from evaltools.report import score_table
 from evaltools.validity import count_faults
 from graphconv.cliutil import progress
+from graphconv.graph import Graph, Token
 from transducer.config import DecodeConfig, load_recipe, recipes
 from transducer.errors import TransducerError
 from transducer.parsing.evaluation import score
@@ -27,8 +29,12 @@ def evaluate_file(
     annotator: Annotator | None,
     *,
     fine_grained: bool = False,
+    untagged: bool = False,
 ) -> dict[str, Any]:
-    """Parse the sentences of a treebank file and score the graphs."""
+    """Parse the sentences of a treebank file and score the graphs.
+
+    *untagged* leaves out all that the file says of its words, so that they are as in raw text.
+    """
     graphs = [
         g
         for g in graphconv.read(gold, framework=parser.task.name)
@@ -36,7 +42,8 @@ def evaluate_file(
     ]
     if not graphs:
         raise TransducerError(f"{gold} has no {parser.task.name} graph")
-    documents = list(gold_documents(parser.task, graphs, annotator))
+    shown = [_without_tags(graph) for graph in graphs] if untagged else graphs
+    documents = list(gold_documents(parser.task, shown, annotator))
     started = time.perf_counter()
     parsed = list(progress(parser.stream(documents, settings), "sentences", len(documents)))
     seconds = time.perf_counter() - started
@@ -55,6 +62,10 @@ def evaluate_file(
         "tokens_per_second": tokens / seconds,
         "validity": {name: len(ids) for name, ids in faults.items()},
     }
+
+
+def _without_tags(graph: Graph) -> Graph:
+    return replace(graph, tokens=tuple(Token(t.form, span=t.span) for t in graph.tokens))
 
 
 def evaluation_table(report: dict[str, Any]) -> str:
