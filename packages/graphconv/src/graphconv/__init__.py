@@ -19,6 +19,7 @@ from graphconv.conversion import from_relations, linkage_units, to_arborescence,
 from graphconv.errors import ConversionError, FormatError, GraphconvError
 from graphconv.graph import Edge, Graph, Node, Token
 from graphconv.io import dumps, loads, read, write
+from graphconv.mend import repair
 from graphconv.notebook import render
 
 __all__ = [
@@ -39,6 +40,7 @@ __all__ = [
     "read",
     "relations",
     "render",
+    "repair",
     "to_arborescence",
     "to_graph",
     "write",

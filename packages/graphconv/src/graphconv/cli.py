@@ -186,6 +186,23 @@ def draw(input_: str, output: str, graph_id: str | None, **read: Any) -> None:
     drawing.save(stream.find(_source(None, (input_,), **read), graph_id), output)
 
 
+@main.command()
+@_input
+@_output
+@click.option("--report", metavar="F", help="Write every edit here, as JSON lines.")
+def repair(input_: str, output: str, report: str | None) -> None:
+    """Turn broken PENMAN, from any parser or language model, into valid graphs."""
+    from functools import partial
+
+    from graphconv.mend.file import repair_file
+
+    counting = partial(cliutil.progress, unit="graphs")
+    done = repair_file(input_, output, report=report, progress=counting)
+    kinds = ", ".join(f"{kind} {count:,}" for kind, count in sorted(done.edits.items()))
+    told = f": {sum(done.edits.values()):,} edits ({kinds})" if kinds else ""
+    cliutil.note(f"{done.repaired:,} of {done.graphs:,} graphs were repaired{told}")
+
+
 def _source(
     on_error: Callable[[GraphconvError], None] | None,
     inputs: tuple[str, ...],
