@@ -14,7 +14,7 @@ with their labels and remote flags. Other attributes, metadata and all orders do
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import NamedTuple
 
 from graphconv.graph import Graph, Node
@@ -61,7 +61,15 @@ def _network(graph: Graph) -> _Network:
         source, target = numbers[edge.source], numbers[edge.target]
         neighbors[source].append((True, edge.label, edge.remote, target))
         neighbors[target].append((False, edge.label, edge.remote, source))
-    return _Network([_look(node, node.id in graph.tops) for node in graph.nodes], neighbors)
+    looks = [_look(node, node.id in graph.tops) for node in map(_unaligned(graph), graph.nodes)]
+    return _Network(looks, neighbors)
+
+
+def _unaligned(graph: Graph) -> Callable[[Node], Node]:
+    """Return what takes the alignment from a node: in AMR it is a note, no part of the graph."""
+    return (
+        (lambda node: node._replace(anchors=())) if graph.framework == "amr" else lambda node: node
+    )
 
 
 def _look(node: Node, is_top: bool) -> Hashable:

@@ -95,7 +95,7 @@ def _concept_graphs(draw: DrawFn, framework: str) -> Graph:
         constant = framework == "amr" and draw(st.booleans())
         label = draw(names(*_CONSTANTS) if constant else _concepts())
         name = f":{sum(node.constant for node in nodes)}" if constant else f"v{i}"
-        anchors = draw(_positions(len(words))) if framework == "eds" else ()
+        anchors = draw(_positions(len(words))) if framework == "eds" or draw(st.booleans()) else ()
         extra = draw(attributes("alignment"))
         nodes.append(Node(name, label, anchors, constant, False, extra))
     # The attribute that says which edges were written inverted: on some, or on none at all.

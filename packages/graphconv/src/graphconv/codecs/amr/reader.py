@@ -17,7 +17,8 @@ What is kept where:
   An edge written inverted has the attribute ``inverted``. ``:polarity-of -`` is an edge from the
   constant; as a triple of penman it is ``(x, :polarity-of, -)``.
 * The attribute ``alignment`` is what follows the ``~`` on a concept or constant (nodes) or on a
-  role (edges); ``target_alignment`` of an edge is that of a variable mentioned again.
+  role (edges); ``target_alignment`` of an edge is that of a variable mentioned again. The tokens
+  that a node is aligned with are its anchors, too.
 * Nodes are defined where the text first mentions them; an edge that mentions a node earlier than
   its definition has the attribute ``mention``.
 * Metadata are the ``::`` fields. The extra ``comments`` says how they stand in lines, where it is
@@ -57,6 +58,7 @@ _unescape = partial(re.compile(r"(?<!\S)\\(?=\\*::[^\W\d])").sub, "")
 
 _INVERTED: Attributes = (("inverted", True),)
 _MENTION: Attributes = (("mention", True),)
+_ALIGNMENT = re.compile(r"(?:[a-z]\.?)?([0-9]+(?:,[0-9]+)*)")
 
 __all__ = ["as_symbol", "blocks", "format", "parse", "sniff"]
 
@@ -116,6 +118,9 @@ def parse(block: Block, framework: str | None = None) -> Graph:  # noqa: ARG001 
     tree = _parse_tree(block, lines, start, stop)
     variables = _variables(block, tree)
     nodes, edges = _interpret(tree, variables)
+    tokens = _tokens(metadata)
+    if "~" in block.text:
+        nodes = tuple([_anchored(node, len(tokens)) for node in nodes])
     graph_id = attribute(metadata, "id")
     if not graph_id:
         extras.append(("anonymous", True))
@@ -127,7 +132,7 @@ def parse(block: Block, framework: str | None = None) -> Graph:  # noqa: ARG001 
     return Graph(
         id=graph_id,
         framework="amr",
-        tokens=_tokens(metadata),
+        tokens=tokens,
         nodes=nodes,
         edges=edges,
         tops=(tree[0],),
@@ -479,6 +484,24 @@ def _define(
     nodes.append(Node(variable, concept, (), False, False, marks))
     defined.add(variable)
     return variable, rest
+
+
+def _anchored(node: Node, tokens: int) -> Node:
+    """Return the node with the positions that its alignment names, if these tokens exist."""
+    positions = positions_of(str(attribute(node.attributes, "alignment", "")))
+    if not positions or max(positions) >= tokens:
+        return node
+    return node._replace(anchors=positions)
+
+
+def positions_of(alignment: str) -> tuple[int, ...]:
+    """Return the positions in an alignment, each once.
+
+    >>> positions_of("e.3,4"), positions_of("5"), positions_of("x")
+    ((3, 4), (5,), ())
+    """
+    found = _ALIGNMENT.fullmatch(alignment)
+    return tuple(dict.fromkeys(map(int, found[1].split(",")))) if found else ()
 
 
 @lru_cache(maxsize=4096)

@@ -35,6 +35,7 @@ from graphconv.codecs._json import (
     Malformed,
     dump,
     expect,
+    expect_list,
     keys,
     load,
     located,
@@ -121,6 +122,8 @@ def _graph(record: Json, framework: str, items: list[Json], links: list[Json]) -
     nodes = []
     for item, node_id in zip(items, ids.values(), strict=True):
         anchors = positions(anchor_spans(item, len(text or "")), spans)
+        if "anchors" in private(item):
+            anchors = tuple(expect_list(private(item)["anchors"], int, "the anchors of a node"))
         node = _node(item, Node(node_id, None, anchors), framework, incoming)
         if framework == "ucca":
             node = node._replace(implicit=is_implicit(node, sources, tops))
@@ -208,10 +211,11 @@ def _constants(item: Json, node: Node, numbers: Iterable[int]) -> list[tuple[Nod
     result = []
     for place, ((role, value), number) in enumerate(zip(properties, numbers, strict=False)):
         text = value if isinstance(value, str) else dump({"": value})[5:-2]
-        label, own, edge_own = written[place] if written else (spell(text), [], [])
+        label, own, edge_own, *more = written[place] if written else (spell(text), [], [])
         constant = Node(
             f":{number}",
             expect(label, str, "a constant"),
+            tuple(expect_list(more[0], int, "the anchors of a constant")) if more else (),
             constant=True,
             attributes=attributes_from_json(own),
         )

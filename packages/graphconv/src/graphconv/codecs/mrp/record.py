@@ -158,8 +158,10 @@ def _text(graph: Graph) -> tuple[str, list[mrp_text.Span]]:
     given = attribute(pairs, name)
     given = given if isinstance(given, str) else None
     text, spans = mrp_text.rebuild(graph.tokens, given)
-    if graph.framework == "amr" and given is not None and not any(n.anchors for n in graph.nodes):
-        return given, []
+    if graph.framework == "amr" and given is not None:
+        # The tokens may be written otherwise; then only our own key can hold anchors.
+        is_aligned = any(node.anchors for node in graph.nodes)
+        return given, spans if text == given and is_aligned else []
     return text, spans
 
 
@@ -232,7 +234,7 @@ def _node_item(node: Node, context: _Context) -> Json:
     if properties:
         item["properties"] = [name for name, _ in properties]
         item["values"] = [value for _, value in properties]
-    if node.anchors and context.spans:
+    if node.anchors and context.spans and not node.constant:
         merge = graph.framework == "eds"
         item["anchors"] = mrp_text.anchors(node.anchors, context.spans, merge=merge)
     private = _private(node, context, properties)
@@ -271,7 +273,10 @@ def _private(node: Node, context: _Context, properties: list[tuple[str, Any]]) -
         private["attributes"] = attributes_to_json(attributes)
     constants = context.constants.get(node.id, [])
     written = [
-        [c.label, attributes_to_json(c.attributes), attributes_to_json(edge.attributes)]
+        [
+            *(c.label, attributes_to_json(c.attributes), attributes_to_json(edge.attributes)),
+            *([list(c.anchors)] if c.anchors else []),
+        ]
         for edge, c in constants
     ]
     if constants and written != [[spell(value), [], []] for _, value in properties]:
@@ -280,9 +285,18 @@ def _private(node: Node, context: _Context, properties: list[tuple[str, Any]]) -
         private["implicit"] = node.implicit
     if node.constant:
         private["constant"] = True
+    if graph.framework == "amr" and node.anchors != _read_anchors(node, context.spans):
+        private["anchors"] = list(node.anchors)
     if is_unit and graph_id(context.names[node.id], "ucca") != node.id:
         private["id"] = node.id
     return private
+
+
+def _read_anchors(node: Node, spans: list[mrp_text.Span]) -> tuple[int, ...]:
+    """Return the anchors that the record gives to a node, unless our own key says otherwise."""
+    if not spans or node.constant:
+        return ()
+    return mrp_text.positions([spans[place] for place in node.anchors], spans)
 
 
 def token_properties(token: Token) -> tuple[str | None, list[tuple[str, Any]]]:
