@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
+import graphconv
 from graphconv.codecs import Block, amr
+from graphconv.codecs.amr.alignments import with_alignments
 from graphconv.errors import FormatError
 from graphconv.graph import Edge, Graph, Node, Token, attribute
 
@@ -296,3 +298,64 @@ def test_real_graphs_come_back(path: Path) -> None:
     again = "".join(map(amr.format, graphs))
     assert read_all(again) == graphs
     assert "".join(map(amr.format, read_all(again))) == again
+
+
+ALIGNED = """# ::id 1
+# ::tok The boy in Paris left twice
+(l / leave-11~e.4
+   :ARG0~e.4 (b / boy~e.1
+                :location (c / city~e.3
+                             :name (n / name
+                                      :op1 "Paris"~e.3)))
+   :frequency 2~e.4,5
+   :mod-of (g / go-02
+              :ARG0 b~e.1))
+"""
+
+
+def test_alignments_are_anchors_and_come_back_as_they_were() -> None:
+    [graph] = graphconv.loads(ALIGNED)
+    anchors = {node.label: node.anchors for node in graph.nodes}
+    assert anchors == {
+        "leave-11": (4,), "boy": (1,), "city": (3,), "name": (), '"Paris"': (3,), "2": (4, 5),
+        "go-02": (),
+    }  # fmt: skip
+    assert graph.span("c") == (11, 16)
+    assert graphconv.loads(graphconv.dumps(graph)) == [graph]
+    assert "~e.4,5" in str(graph)
+    tree = graphconv.to_arborescence(graph)
+    assert graphconv.to_graph(tree) == graph
+    again = graphconv.loads(graphconv.dumps(graph, "mrp"))[0]
+    assert {node.label: node.anchors for node in again.nodes} == anchors
+
+
+def test_alignments_to_words_that_are_not_there_are_no_anchors() -> None:
+    [graph] = graphconv.loads("# ::tok Go\n(g / go-02~e.7 :polarity -~e.0,8)")
+    assert [node.anchors for node in graph.nodes] == [(), ()]
+    assert "~e.7" in str(graph)
+
+
+@pytest.mark.parametrize("style", ["isi", "jamr"])
+def test_alignments_are_written_in_both_styles(style: str) -> None:
+    [graph] = graphconv.loads(ALIGNED)
+    written = str(with_alignments(graph, style))
+    [again] = graphconv.loads(written)
+    assert [node.anchors for node in again.nodes] == [node.anchors for node in graph.nodes]
+    assert ("~" in written) == (style == "isi")
+    assert graphconv.loads(str(with_alignments(again, "isi")))[0].nodes[0].anchors == (4,)
+
+
+def test_jamrs_line_names_places_in_the_tree() -> None:
+    [graph] = graphconv.loads(ALIGNED)
+    line = dict(with_alignments(graph, "jamr").metadata)["alignments"]
+    assert line == "4-5|0 1-2|0.0 3-4|0.0.0 3-4|0.0.0.0.0 4-6|0.1"
+    bare = str(with_alignments(graph, "none"))
+    assert "~" not in bare
+    assert "::alignments" not in bare
+
+
+def test_only_amr_has_alignments() -> None:
+    with pytest.raises(FormatError, match="there is no style 'x' of alignments: choose isi, jamr"):
+        with_alignments(graphconv.loads(ALIGNED)[0], "x")
+    with pytest.raises(FormatError, match="only AMR is written with alignments"):
+        with_alignments(Graph("1", "dm"), "isi")

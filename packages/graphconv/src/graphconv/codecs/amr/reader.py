@@ -40,6 +40,7 @@ from itertools import count
 from typing import Any
 
 from graphconv.codecs import Block
+from graphconv.codecs.amr.alignments import FIELD, read_line
 from graphconv.codecs.amr.writer import (
     NO_SYMBOL,
     STRING,
@@ -108,6 +109,16 @@ def blocks(lines: Iterable[str], filename: str) -> Iterator[Block]:
 
 def parse(block: Block, framework: str | None = None) -> Graph:  # noqa: ARG001 - as in all codecs
     """Turn the text of one graph into a Graph."""
+    return _parse(block)[0]
+
+
+def parse_with_places(block: Block) -> tuple[Graph, list[str]]:
+    """Return a graph, and the place of each node in its tree (``0.1``: the second child)."""
+    graph, tree, variables = _parse(block)
+    return graph, _places(tree, variables)
+
+
+def _parse(block: Block) -> tuple[Graph, _Tree, set[str]]:
     lines = block.text.split("\n")
     start = _count_comments(lines)
     if start == len(lines):
@@ -121,6 +132,12 @@ def parse(block: Block, framework: str | None = None) -> Graph:  # noqa: ARG001 
     tokens = _tokens(metadata)
     if "~" in block.text:
         nodes = tuple([_anchored(node, len(tokens)) for node in nodes])
+    line = attribute(metadata, FIELD)
+    if line is not None:
+        anchors = read_line(line, _places(tree, variables), len(tokens))
+        nodes = tuple(
+            [n if n.anchors else n._replace(anchors=a) for n, a in zip(nodes, anchors, strict=True)]
+        )
     graph_id = attribute(metadata, "id")
     if not graph_id:
         extras.append(("anonymous", True))
@@ -129,7 +146,7 @@ def parse(block: Block, framework: str | None = None) -> Graph:  # noqa: ARG001 
         extras.append(("trailer", "\n".join(lines[stop:]).strip("\n")))
     if not all(map(is_variable, variables)):
         extras.append(("odd_variables", True))
-    return Graph(
+    graph = Graph(
         id=graph_id,
         framework="amr",
         tokens=tokens,
@@ -139,6 +156,7 @@ def parse(block: Block, framework: str | None = None) -> Graph:  # noqa: ARG001 
         metadata=metadata,
         extras=tuple(extras),
     )
+    return graph, tree, variables
 
 
 def format(graph: Graph) -> str:  # noqa: A001 - the name that every codec has
@@ -460,6 +478,24 @@ def _interpret(tree: _Tree, variables: set[str]) -> tuple[tuple[Node, ...], tupl
         else:
             stack.pop()
     return tuple(nodes), tuple(edges)
+
+
+def _places(tree: _Tree, variables: set[str]) -> list[str]:
+    """Return where each node of *tree* stands, in the order of :func:`_interpret`."""
+    places = ["0"]
+    stack = [("0", _define(tree, [], set())[1], count())]
+    while stack:
+        above, branches, children = stack[-1]
+        for _, target in branches:
+            nested = type(target) is tuple
+            if nested or _split_alignment(target)[0] not in variables:
+                places.append(f"{above}.{next(children)}")
+            if nested:
+                stack.append((places[-1], _define(target, [], set())[1], count()))
+                break
+        else:
+            stack.pop()
+    return places
 
 
 def _define(
