@@ -119,14 +119,15 @@ def test_standard_input_cannot_be_shared(memorized: Callable[[str], tuple[Path, 
 
     from transducer import Transducer
     from transducer.errors import TransducerError
-    from transducer.parsing.files import Wishes, parse_file
+    from transducer.parsing.files import parse_file
+    from transducer.parsing.request import Request
     from transducer.training.distributed import Group
 
     parser = Transducer.load(memorized("dm")[1], "cpu")
     parser.group = Group(0, 2)
-    wishes = Wishes("text", "sdp", replace(parser.task.config.decode))
+    request = Request("text", "sdp", replace(parser.task.config.decode))
     with pytest.raises(TransducerError, match="name a file"):
-        parse_file(parser, "-", "-", wishes)
+        parse_file(parser, "-", "-", request)
 
 
 @pytest.mark.slow

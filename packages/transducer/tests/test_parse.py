@@ -6,7 +6,6 @@ import gzip
 import json
 import shutil
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -21,7 +20,6 @@ from transducer import Transducer
 from transducer.cli import _settings, main
 from transducer.config import DecodeConfig
 from transducer.frameworks.tasks import Document, Task
-from transducer.parsing import files as bulk
 from transducer.parsing.inputs import gold_documents, guess_kind
 
 TASKS = ("amr", "dm", "ucca")
@@ -142,15 +140,15 @@ def test_text_is_data(task: str, memorized: Memorized, tmp_path: Path) -> None:
     odd = [
         "Nul\x00 bell\x07 and \x1b[31m red.", "😀 👩‍👩‍👧 🇩🇪!", "שלום עולם. مرحبا بالعالم.",
         "\ufeff \u200f\u202eabc\u202c", "(((( / :ARG0 \" \\ ~e.1", "# ::id fake", "#SDP 2015",
-        "a\tb\tc", "<root>&amp;</root>", "x" * 3000, "word " * 120, "日本語の文。", "\udce4 \ud800",
+        "a\tb\tc", "<root>&amp;</root>", "x" * 3000, "word " * 120, "日本語の文。",
     ]  # fmt: skip
-    text = "\n".join(odd).encode("utf-8", "surrogatepass") + b"\n\xff\xfe broken \x80 bytes"
+    text = "\n".join(odd).encode()
     for kind in ("tokens", "sentences", "text"):
         path = tmp_path / kind
         parse(model, "--input", kind, "-o", path, "--batch-tokens", 500, stdin=text)
         back = list(graphconv.read(path, framework=task))
         # The odd lines are one paragraph of running text: few sentences, for UCCA one passage.
-        assert len(back) >= (1 if kind == "text" else 12)
+        assert len(back) >= (1 if kind == "text" else 11)
         assert not [found for graph in back if (found := INVALID & set(faults(graph)))]
 
 
@@ -192,7 +190,7 @@ def test_what_cannot_be_parsed_is_told_and_the_rest_goes_on(
 
     monkeypatch.setattr(Task, "graph", graph)
     result = parse(model, "--input", "tokens", stdin="a b\nc d\ne f\n", exit_code=1)
-    assert result.stderr == "-: sentence 2 is not parsed: this one is odd\n"
+    assert result.stderr == "<stdin>: sentence 2 is not parsed: this one is odd\n"
     assert "#1\n" in result.stdout
     assert "#3\n" in result.stdout
 
@@ -223,82 +221,6 @@ def test_packed_output(memorized: Memorized, tmp_path: Path) -> None:
     parse(model, file, "-o", tmp_path / "out.sdp.gz")
     plain = parse(model, file).stdout
     assert gzip.decompress((tmp_path / "out.sdp.gz").read_bytes()).decode() == plain
-
-
-# Resuming ----------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("task", ["dm", "ucca"])
-def test_an_interrupted_parse_goes_on(
-    task: str, memorized: Memorized, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    file, model = memorized(task)
-    whole, path = tmp_path / "whole", tmp_path / "out"
-    monkeypatch.setattr(bulk, "_EVERY", 3)
-    parse(model, file, "-o", whole)
-    stream = Transducer.stream
-
-    def dying(*arguments: Any, **options: Any) -> Iterator[Any]:
-        for place, parsed in enumerate(stream(*arguments, **options)):
-            if place == 7:
-                raise KeyboardInterrupt
-            yield parsed
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Transducer, "stream", dying)
-        result = run("parse", "--model", model, "--device", "cpu", file, "-o", path)
-    assert result.exit_code == 1
-    assert "out.part has 6 sentences, and --resume goes on" in result.stderr
-    assert not path.exists()
-    assert json.loads((tmp_path / "out.part.json").read_text())["documents"] == 6
-    parse(model, file, "-o", path, "--resume")
-    assert _content(path) == _content(whole)
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["out", "whole"]
-
-
-def test_repeated_ids_survive_a_death_while_writing(
-    memorized: Memorized, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    source, model = memorized("ucca")
-    graphs = [replace(graph, id="x") for graph in graphconv.read(source)][:5]
-    file = tmp_path / "same.mrp"
-    graphconv.write(graphs, file)
-    monkeypatch.setattr(bulk, "_EVERY", 2)
-    parse(model, file, "--to", "ucca", "-o", tmp_path / "whole")
-    names = ["x", "x-2", "x-3", "x-4", "x-5"]
-    assert set(_content(tmp_path / "whole")) == {f"{name}.xml" for name in names}
-    parse(model, file, "--to", "ucca", "-o", tmp_path / "out")
-    part = tmp_path / "out.part"
-    (tmp_path / "out").rename(part)
-    for name in ("x-4", "x-5"):
-        (part / f"{name}.xml").unlink()
-    (part / "x-3.xml").write_text("half of a fi", encoding="utf-8")
-    journal = {"documents": 2, "bytes": 0, "unfinished": ["x-3", "x-4"]}
-    (tmp_path / "out.part.json").write_text(json.dumps(journal), encoding="utf-8")
-    parse(model, file, "--to", "ucca", "-o", tmp_path / "out", "--resume")
-    assert _content(tmp_path / "out") == _content(tmp_path / "whole")
-
-
-def _content(path: Path) -> dict[str, bytes]:
-    files = path.iterdir() if path.is_dir() else [path]
-    return {file.name if path.is_dir() else "": file.read_bytes() for file in files}
-
-
-def test_damaged_progress_is_told(memorized: Memorized, tmp_path: Path) -> None:
-    file, model = memorized("dm")
-    (tmp_path / "out.part.json").write_text("{", encoding="utf-8")
-    result = run("parse", "--model", model, file, "-o", tmp_path / "out", "--resume")
-    assert result.exit_code == 1
-    assert "parse without --resume" in result.output
-
-
-def test_a_new_parse_forgets_an_old_part(memorized: Memorized, tmp_path: Path) -> None:
-    file, model = memorized("ucca")
-    stale = tmp_path / "out.part" / "stale.xml"
-    stale.parent.mkdir()
-    stale.write_text("<root/>", encoding="utf-8")
-    parse(model, file, "-o", tmp_path / "out")
-    assert len(list((tmp_path / "out").iterdir())) == 10
 
 
 # Details -----------------------------------------------------------------------------------------

@@ -17,16 +17,15 @@ from transducer.text.annotation import AnnotationError
 from transducer.training.distributed import one_voice
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from transducer.config import DecodeConfig
     from transducer.frameworks.amr import Options as AmrOptions
     from transducer.frameworks.amr.steps import Process
-    from transducer.parsing.parser import Transducer
+    from transducer.parsing.parser import Parse, Transducer
     from transducer.text.annotation import Annotator
 
 FORMATS = ("amr", "sdp", "ucca", "mrp", "arborescence", "relations")
-_NATIVE = {"amr": "amr", "dm": "sdp", "pas": "sdp", "psd": "sdp", "ucca": "ucca"}
 
 _device = click.option(
     "--device",
@@ -190,8 +189,10 @@ def train(  # noqa: PLR0917 - one parameter per option
 @click.option(
     "--to",
     type=click.Choice([*FORMATS, "json"]),
-    help="Default: the framework's own format; json: a document a line, of all models.",
+    help="Default: by the name of OUT, else the framework's own format; json: a document a line, "
+    "of all models.",
 )
+@click.option("--encoding", default="", metavar="NAME", help="Of raw text; default: UTF-8.")
 @click.option(
     "--nbest", type=click.IntRange(1), default=1, help="JSON lines with so many hypotheses."
 )
@@ -200,7 +201,8 @@ def train(  # noqa: PLR0917 - one parameter per option
     "--alignments", metavar="FILE", help="Write the attention's token alignments as JSON lines."
 )
 @click.option("--incremental", is_flag=True, help="Print each relation as it is decided.")
-@click.option("--resume", is_flag=True, help="Continue OUT.part.")
+@click.option("--resume", is_flag=True, help="Go on where an interrupted parse of IN stopped.")
+@click.option("--overwrite", is_flag=True, help="UCCA: replace the passages in a folder.")
 @_beam
 @_batch
 @_core
@@ -219,8 +221,9 @@ def parse(
     **options: Any,
 ) -> None:
     """Parse a treebank file (its graphs are ignored) or text."""
-    from transducer.parsing.files import Wishes, parse_file
+    from transducer.parsing.files import parse_file
     from transducer.parsing.inputs import guess_kind
+    from transducer.parsing.request import Request, choose_format
 
     if options["to"] == "json":
         _parse_documents(input_, (*models, *tasks), output, kind or guess_kind(input_), options)
@@ -232,15 +235,22 @@ def parse(
         parser = _load(model, task, options["device"], options["spotlight"])
         if options["nbest"] > (options["beam"] or parser.task.config.decode.beam):
             options["beam"] = options["nbest"]
-        wishes = Wishes(
+        taken = ("scores", "alignments", "incremental", "resume", "overwrite", "encoding")
+        as_graphs = not (options["scores"] or options["nbest"] > 1 or options["incremental"])
+        request = Request(
             kind=kind or guess_kind(input_),
-            to=options["to"] or _NATIVE[parser.task.name],
+            to=choose_format(parser.task.name, output if as_graphs else "-", options["to"]),
             settings=_settings(parser, options),
             annotator=_annotator_of(parser, model, options),
-            **{name: options[name] for name in ("scores", "alignments", "incremental", "resume")},
+            spotlight=options["spotlight"],
+            **{name: options[name] for name in taken},
         )
-        if parse_file(parser, input_, output, wishes):
+        if parse_file(parser, input_, output, request, tell=cliutil.note, watch=_watch):
             sys.exit(1)
+
+
+def _watch(parses: Iterator[Parse]) -> Iterator[Parse]:
+    return cliutil.progress(parses, "sentences")
 
 
 @main.command()
@@ -575,10 +585,10 @@ def _parse_documents(
 ) -> None:
     """Parse a text with all models together, to documents as JSON lines."""
     from transducer.config import DecodeConfig
-    from transducer.parsing.pipeline import load, write_documents
+    from transducer.parsing.pipeline import Source, load, write_documents
 
     usual: dict[str, Any] = {"nbest": 1, "scores": False, "incremental": False, "resume": False}
-    usual |= {"alignments": None, "spotlight": ""}
+    usual |= {"alignments": None, "spotlight": "", "overwrite": False}
     unfit = next((name for name, value in usual.items() if options[name] != value), None)
     if unfit:
         raise click.UsageError(f"--{unfit} does not go with --to json")
@@ -591,7 +601,15 @@ def _parse_documents(
     settings = {name: options[name] for name in known if options.get(name) is not None}
     with one_voice():
         nlp = load(*names, device=options["device"], annotator=options["annotator"] or "")
-        if write_documents(nlp, input_, kind, output, settings):
+        source = Source(input_, kind, options["encoding"])
+        if write_documents(
+            nlp,
+            source,
+            output,
+            settings,
+            tell=cliutil.note,
+            watch=lambda docs: cliutil.progress(docs, "documents"),
+        ):
             sys.exit(1)
 
 

@@ -31,12 +31,13 @@ from graphconv.io.reading import (
     report,
 )
 from graphconv.io.strings import dumps, loads, string_blocks
-from graphconv.io.writing import named_format, native_format, passage_name, write
+from graphconv.io.writing import NATIVE, named_format, native_format, passage_name, write
 
 __all__ = [
     "FORMATS",
     "FRAMEWORKS_OF",
     "MIXED_FORMATS",
+    "NATIVE",
     "TREE_FORMATS",
     "Codec",
     "OnError",

@@ -290,21 +290,24 @@ def output_folder(path: str) -> Iterator[Path]:
 
 
 @contextmanager
-def replacing_folder(target: Path) -> Iterator[Path]:
-    """Do what :func:`output_folder` does, for those who hold the lock."""
+def replacing_folder(target: Path, *, overwrite: bool = False) -> Iterator[Path]:
+    """Do what :func:`output_folder` does, for those who hold the lock.
+
+    With *overwrite*, files of an earlier result are removed, not refused.
+    """
     hidden = temporary(target)
     hidden.mkdir()
     try:
         yield hidden
         if target.exists():
-            _move_all(hidden, target)
+            _move_all(hidden, target, overwrite=overwrite)
         else:
             hidden.rename(target)
     finally:
         shutil.rmtree(hidden, ignore_errors=True)
 
 
-def _move_all(source: Path, target: Path) -> None:
+def _move_all(source: Path, target: Path, *, overwrite: bool) -> None:
     """Move the files of one folder to another: all of them, or none."""
     path = str(target)
     names = {file.name for file in source.iterdir()}
@@ -314,7 +317,7 @@ def _move_all(source: Path, target: Path) -> None:
         for file in target.iterdir()
         if file.name not in names and file.suffix in suffixes and not file.name.startswith(".")
     )
-    if others:
+    if others and not overwrite:
         raise FormatError(
             f"the folder has {len(others)} other {Path(others[0]).suffix} files, such as "
             f"{others[0]}: name another folder, or remove them",
@@ -327,6 +330,8 @@ def _move_all(source: Path, target: Path) -> None:
     before.mkdir()
     moved: list[str] = []
     try:
+        for name in others:
+            (target / name).replace(before / name)
         for name in names:
             if (target / name).exists():
                 (target / name).replace(before / name)
@@ -336,8 +341,8 @@ def _move_all(source: Path, target: Path) -> None:
         for name in moved:
             if (target / name).exists() and not (source / name).exists():
                 (target / name).unlink()
-            if (before / name).exists():
-                (before / name).replace(target / name)
+        for file in before.iterdir():
+            file.replace(target / file.name)
         raise
 
 

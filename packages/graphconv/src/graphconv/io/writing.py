@@ -25,7 +25,8 @@ from graphconv.io.reading import (
 if TYPE_CHECKING:
     from graphconv.arborescence import Arborescence
 
-_NATIVE = {"amr": "amr", "dm": "sdp", "pas": "sdp", "psd": "sdp", "ucca": "ucca", "eds": "mrp"}
+NATIVE = {"amr": "amr", "dm": "sdp", "pas": "sdp", "psd": "sdp", "ucca": "ucca", "eds": "mrp"}
+"""The usual format of a framework."""
 _SUFFIXES = {".amr": "amr", ".sdp": "sdp", ".mrp": "mrp", ".tsv": "relations", ".xml": "ucca"}
 _escape = re.compile(r"[^\w.-]|^\.|\A\Z").sub  # what not every system has in the name of a file
 
@@ -33,7 +34,7 @@ _escape = re.compile(r"[^\w.-]|^\.|\A\Z").sub  # what not every system has in th
 def native_format(graph: Graph) -> str:
     """Return the format that a graph came from, or else the usual one of its framework."""
     named = re.match("[a-z]+", str(attribute(graph.extras, "format", "")))
-    return named[0] if named and named[0] in FORMATS else _NATIVE[graph.framework]
+    return named[0] if named and named[0] in FORMATS else NATIVE[graph.framework]
 
 
 def write(

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import codecs
 import re
-import sys
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 
 import graphconv
 from graphconv import io
-from graphconv.errors import GraphconvError
+from graphconv.errors import FormatError, GraphconvError
 from graphconv.graph import Attributes, Graph, Token
 from graphconv.io import files
+from transducer.errors import TransducerError
 from transducer.frameworks import amr
 from transducer.frameworks.passages import mark_paragraph
 from transducer.frameworks.tasks import LONGEST, Document, Task
@@ -25,9 +26,10 @@ KINDS = ("treebank", "tokens", "sentences", "text")
 """What an input file can be."""
 
 _TREEBANK_SUFFIXES = (".sdp", ".amr", ".mrp", ".xml", ".jsonl", ".penman")
-_HEAD = 1 << 16
 _GZIP = b"\x1f\x8b"
 # Brackets and angles can begin an ordinary text, too.
+_ESCAPED = re.compile("[\udc80-\udcff]")
+"""Bytes that are not UTF-8, as Python's ``surrogateescape`` writes them."""
 _SURELY = {"amr": re.compile(r"^# ::|^\(\S+ / ", re.M), "ucca": re.compile(r"<root\b")}
 _TOGETHER = 256
 """Sentences that are annotated together."""
@@ -46,16 +48,8 @@ def guess_kind(path: str) -> str:
 
 
 def _head(path: str) -> bytes:
-    """Return the first bytes of a file, unpacked; of standard input without consuming them."""
-    if path != files.STDIO:
-        with files.os_errors(path), Path(path).open("rb") as file:
-            head = file.read(_HEAD)
-    elif hasattr(sys.stdin.buffer, "peek"):
-        head = sys.stdin.buffer.peek(_HEAD)
-    else:
-        start = sys.stdin.buffer.tell()
-        head = sys.stdin.buffer.read(_HEAD)
-        sys.stdin.buffer.seek(start)
+    """Return the first bytes of an input, unpacked; whoever reads it gets them, too."""
+    head = files.peek(path)
     if not head.startswith(_GZIP):
         return head
     try:
@@ -69,14 +63,21 @@ def read_documents(
     path: str,
     kind: str,
     annotator: Annotator | None,
+    *,
     on_error: io.OnError | None = None,
+    encoding: str = "",
 ) -> Iterator[Document]:
-    """Yield the documents of a file; *on_error* is told of graphs that cannot be read."""
+    """Yield the documents of a file; *on_error* is told of graphs that cannot be read.
+
+    *encoding* is that of raw text.
+    """
     if kind == "treebank":
-        graphs = graphconv.read(path, framework=task.name, on_error=on_error)
+        if encoding:
+            raise TransducerError(f"--encoding is for raw text, and {path} is a treebank")
+        graphs = once_each(graphconv.read(path, on_error=on_error))
         yield from gold_documents(task, graphs, annotator)
         return
-    lines = files.lines(files.chunks(path), files.shown(path))
+    lines = text_lines(path, encoding)
     if kind == "text":
         yield from _text_documents(task, lines, annotator)
         return
@@ -87,6 +88,54 @@ def read_documents(
         if clean(line)
     )
     yield from _annotated(task, numbered, annotator)
+
+
+def text_lines(path: str, encoding: str = "") -> Iterator[str]:
+    """Yield the lines of raw text; bytes that are not text in that encoding are an error."""
+    name = files.shown(path)
+    pieces = _as_utf8(path, encoding) if encoding else files.chunks(path)
+    for lineno, line in enumerate(files.lines(pieces, name), start=1):
+        if not line.isascii() and (wrong := _ESCAPED.search(line)):
+            byte, before = ord(wrong[0]) - 0xDC00, len(line[: wrong.start()].encode())
+            raise FormatError(
+                f"byte {before + 1} is 0x{byte:02x}, which is not UTF-8; say --encoding NAME",
+                filename=name,
+                lineno=lineno,
+                text=_ESCAPED.sub("\ufffd", line),
+            )
+        yield line
+
+
+def _as_utf8(path: str, encoding: str) -> Iterator[bytes]:
+    """Read a file in another encoding."""
+    try:
+        b" ".decode(encoding, "replace")  # refuses what is no encoding of text
+    except LookupError as error:
+        raise TransducerError(f"there is no encoding {encoding!r}") from error
+    decoder = codecs.getincrementaldecoder(encoding)()
+    lineno = 1
+    for piece in chain(files.chunks(path), [b""]):
+        try:
+            text = decoder.decode(piece, final=not piece)
+        except UnicodeDecodeError as error:
+            raise FormatError(
+                f"not text in {encoding}: {error.reason}",
+                filename=files.shown(path),
+                lineno=lineno + error.object[: error.start].count(b"\n"),
+            ) from error
+        lineno += text.count("\n")
+        yield text.encode("utf-8", "surrogatepass")
+
+
+def once_each(graphs: Iterable[Graph]) -> Iterator[Graph]:
+    """Yield one graph per sentence, where a file has graphs of several frameworks for it.
+
+    Which framework it is does not matter here: nothing but the sentence is used.
+    """
+    frameworks: dict[str, str] = {}
+    for graph in graphs:
+        if not graph.id or frameworks.setdefault(graph.id, graph.framework) == graph.framework:
+            yield graph
 
 
 def gold_documents(

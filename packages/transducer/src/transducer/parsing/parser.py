@@ -7,7 +7,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import os
 from collections.abc import Iterable, Iterator, Sequence
@@ -22,6 +21,7 @@ import torch
 
 from graphconv.errors import GraphconvError
 from graphconv.graph import Attributes, Graph, Token
+from graphconv.io.files import sha256
 from transducer.config import Config, DecodeConfig
 from transducer.data.examples import Batch, Item, collate, number
 from transducer.data.vocabularies import Vocabularies
@@ -100,6 +100,16 @@ class Transducer:
     def shipped(cls, task: str, device: str = "auto", *, spotlight: str = "") -> Transducer:
         """Load the model of a task that comes with the package."""
         return cls.load(find_model(task), device, spotlight=spotlight)
+
+    def identity(self) -> dict[str, Any]:
+        """Return all that tells this model from others, for whoever resumes its work."""
+        tables = self.task.tables
+        return {
+            "weights": self.about.get("sha256"),
+            "config": self.task.config.to_dict(),
+            "vocabularies": self.vocabularies.to_json(),
+            "tables": tables.to_json() if tables is not None else "",
+        }
 
     @cached_property
     def annotator(self) -> Annotator | None:
@@ -304,8 +314,7 @@ def pick_device(name: str) -> torch.device:
 
 def describe(folder: Path) -> dict[str, Any]:
     """Return what identifies a model: its name, the version of this package, its weights' hash."""
-    with (folder / checkpoint.WEIGHTS).open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    digest = sha256(checkpoint.weights_path(folder))
     name = f"{folder.resolve().name}"
     return {"name": name, "version": version("arbora-transducer"), "sha256": digest}
 

@@ -9,13 +9,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from graphconv.cliutil import note, progress
 from graphconv.cliutil import output as text_output
 from graphconv.graph import Graph, Token
 from graphconv.io import files
@@ -24,6 +23,7 @@ from transducer.errors import ConfigError, TransducerError
 from transducer.frameworks.tasks import LONGEST
 from transducer.frameworks.tasks import Document as Unit
 from transducer.parsing.document import Doc, Problem, Sentence
+from transducer.parsing.inputs import text_lines
 from transducer.parsing.parser import Parse, Transducer, check_errors
 from transducer.storage.shipped import shipped_tasks
 from transducer.text.annotation import Annotator, load_annotator, sentences
@@ -199,24 +199,41 @@ def load_one(name: str | Path, device: str = "auto") -> Transducer:
     return Transducer.load(name, device)
 
 
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A file of raw text."""
+
+    path: str
+    kind: str
+    encoding: str = ""
+
+
 def write_documents(
-    nlp: Pipeline, path: str, kind: str, output: str, options: dict[str, Any]
+    nlp: Pipeline,
+    source: Source,
+    output: str,
+    options: dict[str, Any],
+    *,
+    tell: Callable[[str], None] = lambda _: None,
+    watch: Callable[[Iterator[Doc]], Iterator[Doc]] = iter,
 ) -> int:
     """Parse the paragraphs or lines of a file, and write a document a line as JSON.
 
-    Return how many graphs are missing; each of them was told, and the document says why.
+    Return how many graphs are missing; *tell* is told of each of them, and the document says why.
+    *watch* sees the documents go by.
     """
+    path, kind = source.path, source.kind
     if kind not in ("text", "sentences"):
         message = f"{path} is read as {kind}, and documents are made of text"
         raise TransducerError(f"{message}: choose --input text or --input sentences")
-    lines = files.lines(files.chunks(path), files.shown(path))
+    lines = text_lines(path, source.encoding)
     texts = (p.text for p in read_paragraphs(lines)) if kind == "text" else lines
     missing = 0
     with text_output(output) as file:
         docs = nlp.pipe((text for text in texts if clean(text)), errors="keep", **options)
-        for number, doc in enumerate(progress(docs, "documents"), start=1):
+        for number, doc in enumerate(watch(docs), start=1):
             for problem in doc.problems:
-                note(f"{files.shown(path)}: document {number}: {problem}")
+                tell(f"{files.shown(path)}: document {number}: {problem}")
             missing += len(doc.problems)
             record = {**doc.to_json(), "id": str(number)}
             file.write(json.dumps(record, ensure_ascii=False) + "\n")

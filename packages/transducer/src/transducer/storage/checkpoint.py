@@ -193,6 +193,11 @@ def training_of(folder: Path) -> Path:
     return folder.parent if (folder / _STATE).is_file() else folder
 
 
+def weights_path(folder: Path) -> Path:
+    """Return the file that holds the weights of a model directory, or of RUN/last."""
+    return folder / (WEIGHTS if training_of(folder) == folder else _STATE)
+
+
 def load_setup(folder: Path) -> tuple[Config, Vocabularies, Task]:
     """Read config, vocabularies and tables of a model directory: data, and nothing but data.
 
