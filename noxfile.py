@@ -166,6 +166,13 @@ def lowest_versions() -> list[str]:
 
 
 @nox.session(default=False)
+def mutants(session: nox.Session) -> None:
+    """Break the code in many places, one at a time; the default tests must notice each."""
+    install(session, "test", packages=EVERYTHING)
+    session.run("python", "tools/mutants.py", *session.posargs)
+
+
+@nox.session(default=False)
 def bench(session: nox.Session) -> None:
     """Speed and memory; the arguments are those of tools/bench.py."""
     install(session, packages=EVERYTHING)

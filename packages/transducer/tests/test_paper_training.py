@@ -13,10 +13,11 @@ from reference.decoder import Reference
 from reference.encoder import mix_layers
 from reference.losses import losses
 
+import graphconv
 from graphconv.graph import Edge, Graph, Node, Token
 from transducer.config import Config
 from transducer.frameworks.amr.anonymize import placeholder
-from transducer.frameworks.tasks import Task, make_task
+from transducer.frameworks.tasks import Task, make_task, training_graphs
 from transducer.parsing.parser import make_batch, make_features
 from transducer.training.trainer import Trainer
 
@@ -26,11 +27,15 @@ Paper = Callable[..., Config]
 
 @pytest.fixture
 def paper(of_recipe: Callable[..., Any]) -> Callable[..., Config]:
-    """Return the maker of the paper's recipes: small, and without dropout, which is random."""
+    """The maker of the paper's recipes: small, for one epoch, and without what is random."""
 
-    def make(task: str, **train: Any) -> Config:
-        config: Config = of_recipe("paper", task, size=1, dropout=0.0).config
-        return replace(config, train=replace(config.train, annotator="none", epochs=1, **train))
+    def make(task: str, kind: str = "paper", **train: Any) -> Config:
+        config: Config = of_recipe(kind, task, size=1, dropout=0.0).config
+        plain = {
+            "annotator": "none", "epochs": 1, "word_dropout": 0.0, "feature_dropout": 0.0,
+            "contextual_from": "", "batch_tokens": 0, "precision": "fp32", "warmup": 0,
+        }  # fmt: skip
+        return replace(config, train=replace(config.train, **{**plain, **train}))
 
     return make
 
@@ -39,25 +44,41 @@ def trainer(config: Config, file: Path, folder: Path) -> Trainer:
     return Trainer(config, [str(file)], [], folder, device="cpu")
 
 
-@pytest.mark.parametrize("task", ["amr", "dm", "ucca"])
-def test_the_first_update_has_the_papers_loss(
-    task: str, paper: Paper, ten: Ten, tmp_path: Path
+CASES = [(kind, task) for kind in ("paper", "shipped") for task in ("amr", "dm", "ucca")]
+
+
+@pytest.mark.parametrize(("kind", "task"), CASES)
+def test_the_first_update_has_the_recipes_loss(
+    kind: str, task: str, paper: Paper, ten: Ten, tmp_path: Path
 ) -> None:
-    """Smoothing, coverage with its weight and the forced copy are passed on, and 64 sentences."""
-    made = trainer(paper(task), ten(task), tmp_path / "model")
+    """Every term with its weight, smoothing and the forced copy are passed on."""
+    config = paper(task, kind)
+    made = trainer(config, ten(task), tmp_path / "model")
     weights = {k: v.clone() for k, v in made.model.state_dict().items()}
     told: list[dict[str, float]] = []
     made.on_progress = lambda progress: told.append(progress.losses)
     made.fit()
-    examples = list(made.task.examples(made._graphs([str(ten(task))])))
+    graphs = training_graphs(config, graphconv.read(ten(task), framework=task))
+    examples = list(made.task.examples(graphs))
     models = [Reference(weights, made.config.model, made.vocabularies, e) for e in examples]
-    expected = losses(models, smoothing=0.1, force_copy=True)
+    t = config.train
+    expected = losses(
+        models,
+        smoothing=t.smoothing,
+        edge_smoothing=t.edge_smoothing,
+        link_smoothing=t.link_smoothing,
+        force_copy=t.force_copy,
+    )
     steps = sum(len(example.rows) + 1 for example in examples)
-    total = expected.node + expected.source + expected.relation + 1.0 * expected.coverage
+    factors = {"coverage": t.coverage, "links": t.link_loss, "frames": t.frame_loss}
+    terms = expected._asdict()
+    total = sum(factors.get(name, 1.0) * value for name, value in terms.items())
     assert len(told) == 1  # all ten in one update
-    assert told[0]["total"] == pytest.approx(total / steps, rel=1e-4)
-    assert told[0]["node"] == pytest.approx(expected.node / steps, rel=1e-4)
-    assert expected.coverage > 0.01 * expected.node
+    for name, value in {**terms, "total": total}.items():
+        assert told[0][name] == pytest.approx(value / steps, rel=1e-4, abs=1e-6), name
+    if kind == "paper":
+        assert (t.smoothing, t.coverage, t.force_copy) == (0.1, 1.0, True)
+        assert expected.coverage > 0.01 * expected.node
 
 
 @pytest.mark.parametrize("max_norm", [0.05, 1000.0])
