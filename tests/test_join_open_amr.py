@@ -1,0 +1,118 @@
+"""The open AMR corpus without its sentences, and the command that puts them back."""
+
+import gzip
+import re
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+import graphconv
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tools"))
+from join_open_amr import PUBLISHED, digest, main, read_graphs
+
+SENTENCES = {
+    "pud.n01": "He said: “It's done” — twice.",
+    "ewt.a-1": "Mail me@home.org!",
+    "ws.1001": "The free (open) software's here.",
+    "ws.1002": "Links are blue.",
+}
+AMR = "\n".join(
+    f"# ::id {name}\n# ::snt {text}\n(s / sentence\n      :ord {number})\n"
+    for number, (name, text) in enumerate(SENTENCES.items())
+)
+PUD = "# newdoc id = n\n# sent_id = n01\n# text = He said: “It's done” — twice.\n1\tHe\n\n"
+EWT = "# sent_id = a-1\n# text = Mail me@home.org!\n1\tMail\n\n# sent_id = a-2\n# text = No.\n"
+ITEM = (
+    "1001@web@none@s@1@S@The free (open) software's here.@7@1@@me@1-1-2020\n"
+    "1002@web@none@s@1@S@[[Link|Links]] are ''blue''.@4@1@@me@1-1-2020\n"
+)
+SDP = "#SDP 2015\n#1001\n" + "".join(
+    f"{i}\t{form}\t_\t_\t-\t-\t_\n"
+    for i, form in enumerate(
+        ("The", "free", "(", "open", ")", "software", "’s", "here", "."), start=1
+    )
+)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    files = {"pud.conllu": PUD, "ewt.conllu": EWT, "item": ITEM, "whole.amr": AMR, "ws.sdp": SDP}
+    for name, text in files.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    result = run(tmp_path, "--split", "whole.amr", "-o", "few.graphs.gz")
+    assert result.exit_code == 0, result.output
+    return tmp_path
+
+
+def run(folder: Path, *arguments: str) -> Result:
+    names = [a if a.startswith("-") else str(folder / a) for a in arguments]
+    return CliRunner().invoke(main, names)
+
+
+def joined(folder: Path, *arguments: str) -> Result:
+    return run(folder, *arguments, "--graphs", "few.graphs.gz", "-o", "out.amr")
+
+
+def test_the_sentences_come_back(folder: Path) -> None:
+    text = gzip.decompress((folder / "few.graphs.gz").read_bytes()).decode()
+    assert not any(word in text for word in ("said", "Mail", "free", "blue", "snt"))
+    result = joined(folder, "--pud", "pud.conllu", "--ewt", "ewt.conllu", "--wescience", "item")
+    assert result.exit_code == 0, result.output
+    assert (folder / "out.amr").read_text(encoding="utf-8") == AMR
+    assert [graph.id for graph in graphconv.read(folder / "out.amr")] == list(SENTENCES)
+
+
+def test_profiles_and_sdp_files(folder: Path) -> None:
+    profile = folder / "ws01"
+    profile.mkdir()
+    schema = "item:\n  i-id :integer :key\n  i-input :string\n\nparse:\n  i-id :integer\n"
+    (profile / "relations").write_text(schema)
+    (profile / "item.gz").write_bytes(gzip.compress(b"1002@Links are blue.\n"))
+    sources = "--pud", "pud.conllu", "--ewt", "ewt.conllu"
+    result = joined(folder, *sources, "--wescience", "ws01", "--wescience", "ws.sdp")
+    assert result.exit_code == 0, result.output
+    assert (folder / "out.amr").read_text(encoding="utf-8") == AMR
+
+
+def test_what_is_missing_or_differs(folder: Path) -> None:
+    (folder / "pud.conllu").write_text(PUD.replace("twice", "thrice"), encoding="utf-8")
+    sources = "--pud", "pud.conllu", "--ewt", "ewt.conllu"
+    result = joined(folder, *sources)
+    assert result.exit_code == 1
+    assert "2 sentences are missing: ws.1001, ws.1002" in result.stderr
+    assert "1 sentences are not the ones that were annotated: pud.n01" in result.stderr
+    assert not (folder / "out.amr").exists()
+    result = joined(folder, *sources, "--partial")
+    assert result.exit_code == 0
+    assert [graph.id for graph in graphconv.read(folder / "out.amr")] == ["ewt.a-1"]
+
+
+@pytest.mark.parametrize("text", ["7@too@few\n", "\udcff"])
+def test_bad_sources(folder: Path, text: str) -> None:
+    (folder / "item").write_bytes(text.encode("utf-8", "surrogateescape"))
+    result = joined(folder, "--wescience", "item")
+    assert result.exit_code == 1
+    assert result.stderr.startswith("Error: ")
+    assert "item" in result.stderr
+    (folder / "empty").mkdir()
+    assert "there is none" in joined(folder, "--wescience", "empty").stderr
+
+
+def test_the_hash_is_of_characters() -> None:
+    assert digest("a “b”  – c") == digest('a "b" - c') != digest("a b - c")
+    assert re.fullmatch("[0-9a-f]{16}", digest(""))
+
+
+@pytest.mark.parametrize(
+    ("name", "number"), [("open-train.graphs.gz", 4418), ("open-dev.graphs", 208)]
+)
+def test_what_is_published(name: str, number: int) -> None:
+    blocks = list(read_graphs(PUBLISHED / name))
+    assert len({graph_id for graph_id, _, _ in blocks}) == len(blocks) == number
+    assert {graph_id.partition(".")[0] for graph_id, _, _ in blocks} == {"pud", "ewt", "ws"}
+    assert not any("::" in graph for _, _, graph in blocks)
+    graphs = list(graphconv.read(PUBLISHED / name, format="amr"))
+    assert [graph.id for graph in graphs] == [graph_id for graph_id, _, _ in blocks]
