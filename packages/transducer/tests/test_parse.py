@@ -237,7 +237,7 @@ def test_nbest_scores_and_alignments(memorized: Memorized, tmp_path: Path) -> No
         assert 1 <= len(scores) <= 3
         assert scores == sorted(scores, reverse=True)
     aligned = tmp_path / "alignments.jsonl"
-    output = parse(model, file, "--scores", "--alignments", aligned).stdout.splitlines()
+    output = parse(model, file, "--scores", "--attention", aligned).stdout.splitlines()
     for line, alignment in zip(output, aligned.read_text().splitlines(), strict=True):
         [[best]] = json.loads(line)["sentences"]
         without_end = sum(row["score"] for row in best["rows"])

@@ -220,7 +220,7 @@ def test_what_cannot_be_resumed_is_refused(memorized: Memorized, tmp_path: Path)
     out = ("-o", tmp_path / "out", "--resume")
     refused("--resume needs a file", model, *out)
     refused("--resume is for graphs", model, file, "--scores", *out)
-    refused("--resume is for graphs", model, file, "--alignments", tmp_path / "a", *out)
+    refused("--resume is for graphs", model, file, "--attention", tmp_path / "a", *out)
     done(model, file, *out)  # there is nothing to resume: it begins
 
 
@@ -336,13 +336,13 @@ def test_two_outputs_are_two_files(memorized: Memorized, tmp_path: Path) -> None
     file, model = memorized("dm")
     out = tmp_path / "x"
     (tmp_path / "link").symlink_to(out)
-    refused("are both", model, file, "-o", out, "--alignments", out)
-    refused("are both", model, file, "-o", out, "--alignments", tmp_path / "link")
-    refused("are both", model, file, "--alignments", "-")
-    refused("exclude each other", model, file, "--incremental", "--alignments", out)
+    refused("are both", model, file, "-o", out, "--attention", out)
+    refused("are both", model, file, "-o", out, "--attention", tmp_path / "link")
+    refused("are both", model, file, "--attention", "-")
+    refused("exclude each other", model, file, "--incremental", "--attention", out)
     refused("exclude each other", model, file, "--incremental", "--scores")
     assert not out.exists()
-    done(model, file, "-o", out, "--alignments", tmp_path / "y")
+    done(model, file, "-o", out, "--attention", tmp_path / "y")
     assert len((tmp_path / "y").read_text().splitlines()) == 10
 
 

@@ -8,13 +8,15 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+import evaltools
 import graphconv
 import transducer
-from graphconv import Graph, Node, Token
+from graphconv import Edge, Graph, Node, Row, Token
 from graphconv.errors import ConversionError
 from transducer import Doc, Pipeline, Transducer
 from transducer.cli import main
 from transducer.errors import ConfigError, TransducerError
+from transducer.frameworks.amr.anchoring import anchored, places
 from transducer.frameworks.tasks import Task
 from transducer.parsing.document import Problem
 from transducer.parsing.pipeline import with_words
@@ -268,3 +270,60 @@ def test_the_command_writes_a_document_a_line(
         run = CliRunner().invoke(main, [*command, *arguments])
         assert run.exit_code != 0
         assert says in run.stderr
+
+
+def test_parsed_amr_nodes_know_their_words(nlp: Pipeline) -> None:
+    doc = nlp("The boy wants to go.")
+    [graph] = doc.amr
+    assert graph.nodes
+    assert all(len(node.anchors) == 1 for node in graph.nodes)
+    found = {m.node.id for m in doc.nodes_at(0, len(doc.text)) if m.task == "amr"}
+    assert found == {node.id for node in graph.nodes}
+
+
+def test_alignments_are_written_to_penman(
+    memorized: Callable[[str], tuple[Path, Path]],
+) -> None:
+    file, folder = memorized("amr")
+    command = ["parse", "--model", str(folder), str(file), "--device", "cpu"]
+    plain = CliRunner().invoke(main, command).stdout
+    isi, jamr = (
+        CliRunner().invoke(main, [*command, "--alignments", style]).stdout
+        for style in ("isi", "jamr")
+    )
+    assert "~" not in plain
+    assert "::alignments" not in plain
+    for text in (isi, jamr):
+        assert evaltools.score(plain, text).f1 == 100  # scorers pass over alignments
+    marked, listed = graphconv.loads(isi), graphconv.loads(jamr)
+    for one, two in zip(marked, listed, strict=True):
+        assert [node.anchors for node in one.nodes] == [node.anchors for node in two.nodes]
+    assert any(node.anchors for graph in marked for node in graph.nodes)
+    refused = CliRunner().invoke(main, [*command, "--alignments", "isi", "--to", "mrp"])
+    assert refused.exit_code == 1
+    assert "--alignments is for AMR in PENMAN" in refused.stderr
+
+
+def test_what_holds_a_name_together_stands_for_its_words() -> None:
+    rows = (
+        Row("city", 1, 0, "root"),
+        Row("name", 2, 1, "name"),
+        Row("=New", 3, 2, "op1"),
+        Row("=York", 4, 2, "op2"),
+        Row("=-", 5, 1, "polarity"),
+    )
+    forms = ("Not", "New", "York", "!")
+    offers = tuple((f"={form}",) for form in forms)
+    graph = Graph(
+        "1",
+        "amr",
+        tuple(map(Token, forms)),
+        tuple(
+            Node(f"n{row.index}", row.label.strip("="), constant="=" in row.label) for row in rows
+        ),
+        tuple(Edge(f"n{row.head}", f"n{row.index}", row.relation) for row in rows[1:]),
+        ("n1",),
+    )
+    found = places(rows, forms, offers, [(0.1, 0.1, 0.1, 0.7)] * 5)
+    anchors = [node.anchors for node in anchored(graph, found).nodes]
+    assert anchors == [(1, 2), (1, 2), (1,), (2,), (0,)]

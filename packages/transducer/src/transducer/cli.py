@@ -198,7 +198,13 @@ def train(  # noqa: PLR0917 - one parameter per option
 )
 @click.option("--scores", is_flag=True, help="JSON lines with a score per relation.")
 @click.option(
-    "--alignments", metavar="FILE", help="Write the attention's token alignments as JSON lines."
+    "--attention", metavar="FILE", help="Also write the attention of each row as JSON lines."
+)
+@click.option(
+    "--alignments",
+    type=click.Choice(["isi", "jamr", "none"]),
+    default="none",
+    help="AMR: say in PENMAN which words a node stands for.",
 )
 @click.option("--incremental", is_flag=True, help="Print each relation as it is decided.")
 @click.option("--resume", is_flag=True, help="Go on where an interrupted parse of IN stopped.")
@@ -235,7 +241,15 @@ def parse(
         parser = _load(model, task, options["device"], options["spotlight"])
         if options["nbest"] > (options["beam"] or parser.task.config.decode.beam):
             options["beam"] = options["nbest"]
-        taken = ("scores", "alignments", "incremental", "resume", "overwrite", "encoding")
+        taken = (
+            "scores",
+            "attention",
+            "alignments",
+            "incremental",
+            "resume",
+            "overwrite",
+            "encoding",
+        )
         as_graphs = not (options["scores"] or options["nbest"] > 1 or options["incremental"])
         request = Request(
             kind=kind or guess_kind(input_),
@@ -588,7 +602,7 @@ def _parse_documents(
     from transducer.parsing.pipeline import Source, load, write_documents
 
     usual: dict[str, Any] = {"nbest": 1, "scores": False, "incremental": False, "resume": False}
-    usual |= {"alignments": None, "spotlight": "", "overwrite": False}
+    usual |= {"attention": None, "alignments": "none", "spotlight": "", "overwrite": False}
     unfit = next((name for name, value in usual.items() if options[name] != value), None)
     if unfit:
         raise click.UsageError(f"--{unfit} does not go with --to json")

@@ -16,6 +16,7 @@ from graphconv.graph import Attributes, Graph, Token
 from transducer.config import Config
 from transducer.data.examples import Example
 from transducer.frameworks import amr
+from transducer.frameworks.amr.anchoring import anchored, places
 from transducer.frameworks.amr.anonymize import placeholder
 from transducer.frameworks.passages import join_passages, split_passage, split_tokens
 from transducer.model.frames import with_frames
@@ -95,13 +96,20 @@ class Task:
         document: Document,
         trees: Sequence[Sequence[Row]],
         frames: Sequence[Sequence[str]] = (),
+        attentions: Sequence[Sequence[Sequence[float]]] = (),
     ) -> Graph:
         """Return the finished graph for the rows that the model decided for each sentence.
 
-        *frames* are those of its words, for each sentence.
+        *frames* are those of its words, for each sentence; *attentions* are over its words, for
+        each row of each sentence: they say which words the nodes of AMR stand for.
         """
-        sentences = zip(document.sentences, trees, frames or [()] * len(trees), strict=True)
-        parts = [self._graph(*sentence) for sentence in sentences]
+        nothing: Sequence[tuple[()]] = [()] * len(trees)
+        parts = [
+            self._graph(*sentence)
+            for sentence in zip(
+                document.sentences, trees, frames or nothing, attentions or nothing, strict=True
+            )
+        ]
         if len(parts) == 1:
             graph = parts[0]
         elif self.name == "ucca":
@@ -110,7 +118,13 @@ class Task:
             graph = Graph(document.id, self.name)
         return replace(graph, metadata=document.metadata) if document.metadata else graph
 
-    def _graph(self, sentence: Sentence, rows: Sequence[Row], frames: Sequence[str]) -> Graph:
+    def _graph(
+        self,
+        sentence: Sentence,
+        rows: Sequence[Row],
+        frames: Sequence[str],
+        attention: Sequence[Sequence[float]],
+    ) -> Graph:
         tokens = with_frames(sentence.tokens, frames) if frames else sentence.tokens
         tree = Arborescence(sentence.id, self.name, tokens, tuple(rows))
         fresh = from_relations(relations(tree), id=sentence.id, framework=self.name, tokens=tokens)
@@ -118,6 +132,10 @@ class Task:
         if self.name not in ("amr", "ucca"):
             graph = _without_singletons(graph)
         if self.tables is not None and sentence.record is not None:
+            if attention:
+                forms = [token.form for token in sentence.example.tokens]
+                found = places(rows, forms, sentence.example.offers, attention)
+                graph = anchored(graph, found)
             graph = amr.postprocess(graph, sentence.record, self.tables, self.options, self.linker)
         return graph
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from graphconv import conversion, io
 from graphconv.cliutil import output as text_output
+from graphconv.codecs.amr.alignments import with_alignments
 from graphconv.errors import GraphconvError
 from graphconv.graph import Graph
 from graphconv.io import files
@@ -78,7 +79,7 @@ def parse_file(
         if parser.group.main:
             _write_relations(parser, documents, output)
         return problems.number
-    details = request.as_json or request.alignments is not None
+    details = request.as_json or request.attention is not None
 
     def parse(skip: int) -> Iterator[Parse]:
         rest = islice(documents, parser.group.agree(skip), None)
@@ -100,7 +101,7 @@ def parse_file(
         _write_stream(parse(0), output, request, problems)
     else:
         journal = None
-        if is_kept(path) and request.alignments is None:
+        if is_kept(path) and request.attention is None:
             journal = journal_of(path, parser.identity(), request.options())
         _write_file(parse, output, request, journal, problems)
     return problems.number
@@ -122,7 +123,7 @@ def _write_file(
     ) as part:
         if part.resumed and part.journal is not None:
             problems.number += part.journal.lost
-        write_one = formatter(request.to, output, first=part.is_empty)
+        write_one = _writer(request, output, first=part.is_empty)
         texts = _texts(_aligned(parse(part.done), request), write_one, problems)
         try:
             while group := list(islice(texts, EVERY)):
@@ -151,7 +152,7 @@ def _write_json(parses: Iterable[Parse], output: str, request: Request) -> None:
 def _write_stream(
     parses: Iterable[Parse], output: str, request: Request, problems: _Problems
 ) -> None:
-    found = _texts(_aligned(parses, request), formatter(request.to, output), problems)
+    found = _texts(_aligned(parses, request), _writer(request, output), problems)
     texts = (text for _, text in found if text is not None)
     with files.output(output) as file:
         write_stream(file, texts, passages=request.to == "ucca")
@@ -175,12 +176,20 @@ def _aligned(parses: Iterable[Parse], request: Request) -> Iterator[Parse]:
     """Also write the alignments of what is parsed, if they are asked for."""
     with ExitStack() as stack:
         file = None
-        if request.alignments is not None:
-            file = stack.enter_context(text_output(request.alignments))
+        if request.attention is not None:
+            file = stack.enter_context(text_output(request.attention))
         for parsed in parses:
             if file is not None:
                 file.write(json.dumps(alignments(parsed), ensure_ascii=False) + "\n")
             yield parsed
+
+
+def _writer(request: Request, output: str, *, first: bool = True) -> Callable[[Graph], str]:
+    """Return the function that writes graphs as the user wants them."""
+    write = formatter(request.to, output, first=first)
+    if request.alignments == "none":
+        return write
+    return lambda graph: write(with_alignments(graph, request.alignments))
 
 
 def formatter(format_name: str, path: str = "", *, first: bool = True) -> Callable[[Graph], str]:

@@ -208,7 +208,8 @@ class Transducer:
     def decode(
         self, items: Sequence[Item], settings: DecodeConfig, *, details: bool = False, **more: Any
     ) -> list[list[Decoded]]:
-        """Decode one batch."""
+        """Decode one batch; AMR always with details, which say what its nodes stand for."""
+        details = details or self.task.name == "amr"
         rounded = settings.int8 and has_int8(next(self.model.parameters()).device)
         model, features = self._in_8_bits() if rounded else (self.model, self.features)
         batch = self.batch(items, features)
@@ -252,7 +253,8 @@ class Transducer:
             return Parse(document, None, problem="there is no word in it")
         try:
             best = [hypotheses[0] for hypotheses in found]
-            graph = self.task.graph(document, [b.rows for b in best], [b.frames for b in best])
+            frames, attentions = [b.frames for b in best], [b.alignments for b in best]
+            graph = self.task.graph(document, [b.rows for b in best], frames, attentions)
         except GraphconvError as error:
             return Parse(document, None, found, str(error))
         return Parse(document, graph, found)

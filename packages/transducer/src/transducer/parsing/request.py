@@ -17,7 +17,7 @@ from transducer.text.annotation import Annotator
 _HOLDS = {"amr": ("amr",), "sdp": ("dm", "pas", "psd"), "ucca": ("ucca",)}
 """The frameworks that a format can hold, where these are not all."""
 
-_ALONE = ("scores", "nbest", "alignments", "resume")
+_ALONE = ("scores", "nbest", "attention", "resume")
 """What cannot be asked together with ``--incremental``."""
 
 
@@ -33,7 +33,10 @@ class Request:
     """Of raw text; empty: UTF-8."""
     spotlight: str = ""
     scores: bool = False
-    alignments: str | None = None
+    attention: str | None = None
+    """Where the attention of each row goes, too."""
+    alignments: str = "none"
+    """AMR: how PENMAN says which words a node stands for."""
     incremental: bool = False
     resume: bool = False
     overwrite: bool = False
@@ -48,6 +51,7 @@ class Request:
         return {
             "kind": self.kind,
             "to": self.to,
+            "alignments": self.alignments,
             "settings": asdict(self.settings),
             "annotator": self.annotator.name if self.annotator is not None else "",
             "encoding": self.encoding,
@@ -86,8 +90,10 @@ def check(request: Request, path: str, output: str) -> None:
         raise TransducerError(f"--incremental and --{asked[0]} exclude each other")
     if request.resume:
         _check_resume(request, path, output)
-    if request.alignments is not None and _same(request.alignments, output):
-        raise TransducerError(f"--alignments and -o are both {output}: name two files")
+    if request.alignments != "none" and request.to != "amr":
+        raise TransducerError("--alignments is for AMR in PENMAN: leave it out, or say --to amr")
+    if request.attention is not None and _same(request.attention, output):
+        raise TransducerError(f"--attention and -o are both {output}: name two files")
     if (request.as_json or request.incremental) and output != STDIO:
         named = io.named_format(output)
         if named is not None and not (request.incremental and named == "relations"):
@@ -103,8 +109,8 @@ def _is_asked(request: Request, name: str) -> bool:
 def _check_resume(request: Request, path: str, output: str) -> None:
     if output == STDIO:
         raise TransducerError("--resume needs -o: standard output cannot be resumed")
-    if request.as_json or request.alignments is not None:
-        raise TransducerError("--resume is for graphs, without --scores, --nbest and --alignments")
+    if request.as_json or request.attention is not None:
+        raise TransducerError("--resume is for graphs, without --scores, --nbest and --attention")
     if not is_kept(path):
         raise TransducerError(f"--resume needs a file to read again, and {path} is none")
 
