@@ -20,8 +20,8 @@ ROOT = Path(__file__).parent
 GROUPS = nox.project.load_toml("pyproject.toml")
 CORE = ("packages/graphconv", "packages/evaltools")
 PACKAGES = (*CORE, "packages/transducer")
-# With what it needs to train.
-EVERYTHING = (*CORE, "packages/transducer[train]")
+# With what it needs to train and to serve.
+EVERYTHING = (*CORE, "packages/transducer[serve,train]")
 OTHER_PYTHONS = [
     version
     for version in ("3.11", "3.12", "3.13")
@@ -221,7 +221,7 @@ def pin(session: nox.Session) -> None:
     editable = (
         "packages/graphconv[all]",
         "packages/evaltools",
-        "packages/transducer[spacy,train]",
+        "packages/transducer[serve,spacy,train]",
     )
     session.install("--quiet", *(f"--editable={package}" for package in editable))
     frozen = session.run(

@@ -566,6 +566,47 @@ def fetch(encoder: str | None, to: str | None, *, listed: bool) -> None:
 
 
 @main.command()
+@click.option("--task", "tasks", multiple=True, type=click.Choice(TASKS), help="Repeatable.")
+@click.option(
+    "--model", "models", multiple=True, metavar="DIR", help="Model directory; repeatable."
+)
+@click.option("--host", default="127.0.0.1", show_default=True, metavar="ADDRESS")
+@click.option("--port", default=8000, show_default=True, type=click.IntRange(0, 65535))
+@click.option("--beam", type=click.IntRange(1, 64), metavar="K", help="Default: each model's own.")
+@click.option("--queue", default=256, show_default=True, metavar="N", help="Waiting requests.")
+@click.option("--max-characters", default=20_000, show_default=True, metavar="N", help="Per text.")
+@click.option(
+    "--timeout", default=60.0, show_default=True, metavar="S", help="Seconds per request."
+)
+@click.option("--token-file", metavar="F", help="Ask clients for the bearer token in this file.")
+@click.option("--cors", "origins", multiple=True, metavar="ORIGIN", help="Pages that may call it.")
+@_device
+def serve(
+    tasks: tuple[str, ...],
+    models: tuple[str, ...],
+    *,
+    host: str,
+    port: int,
+    token_file: str | None,
+    device: str,
+    **limits: Any,
+) -> None:
+    """Parse over HTTP, and show graphs grow in a browser; all models that ship by default."""
+    from transducer.extras import require
+
+    require("serve", "serving", "starlette", "uvicorn")
+    from transducer.serving.run import serve as run_server
+    from transducer.serving.settings import Settings, read_token
+    from transducer.storage.shipped import shipped_tasks
+
+    token = read_token(token_file) if token_file else ""
+    settings = Settings(token=token, **limits)
+    named = (*tasks, *models) or shipped_tasks()
+    cliutil.note(f"loading {', '.join(named)}; then http://{host}:{port}/")
+    run_server(named, settings, host=host, port=port, device=device)
+
+
+@main.command()
 @click.option("-o", "--output", default="demo", show_default=True, metavar="DIR")
 @_seed
 @_device

@@ -1,4 +1,4 @@
-r"""Word vectors as text: a word and its numbers on each line, as GloVe, word2vec and fastText write.
+r"""Word vectors as text: a word and its numbers on each line, as GloVe and word2vec write them.
 
 The published files are not as tidy as their format. Those of GloVe 840B have words with blanks
 (``. . .``, ``at name@domain.com``) and with characters that Unicode takes for line breaks, some

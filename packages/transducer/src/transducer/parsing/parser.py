@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from importlib.metadata import version
@@ -19,6 +21,7 @@ from typing import Any
 
 import torch
 
+from graphconv.arborescence import Row
 from graphconv.errors import GraphconvError
 from graphconv.graph import Attributes, Graph, Token
 from graphconv.io.files import sha256
@@ -205,11 +208,30 @@ class Transducer:
             yield self._finish(document, tuple(found[start:end]))
             start = end
 
+    def parse_watched(
+        self, document: Document, settings: DecodeConfig, on_row: Callable[[int, Row], None]
+    ) -> Parse:
+        """Parse one document; *on_row* gets each row of each of its sentences as it is decided."""
+        found: list[tuple[Decoded, ...]] = []
+        for place, sentence in enumerate(document.sentences):
+            item = number(sentence.example, self.vocabularies)
+            if not 0 < len(item.forms) <= LONGEST:
+                found.append((_NOTHING,))
+                continue
+
+            def tell(_: int, row: Row, place: int = place) -> None:
+                on_row(place, row)
+
+            [decoded] = self.decode([item], settings, details=True, on_row=tell)
+            found.append(tuple(decoded))
+        return self._finish(document, tuple(found))
+
     def decode(
         self, items: Sequence[Item], settings: DecodeConfig, *, details: bool = False, **more: Any
     ) -> list[list[Decoded]]:
         """Decode one batch; AMR always with details, which say what its nodes stand for."""
         details = details or self.task.name == "amr"
+        _check.get()()
         rounded = settings.int8 and has_int8(next(self.model.parameters()).device)
         model, features = self._in_8_bits() if rounded else (self.model, self.features)
         batch = self.batch(items, features)
@@ -261,6 +283,17 @@ class Transducer:
 
 
 _NOTHING = Decoded((), 0.0)
+_check: ContextVar[Callable[[], None]] = ContextVar("check", default=lambda: None)
+
+
+@contextmanager
+def interrupted_by(check: Callable[[], None]) -> Iterator[None]:
+    """Call *check* before each batch that this thread decodes; what it raises ends parsing."""
+    token = _check.set(check)
+    try:
+        yield
+    finally:
+        _check.reset(token)
 
 
 def make_features(config: Config, folder: Path | None) -> FrozenFeatures | None:

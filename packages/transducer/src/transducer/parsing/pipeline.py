@@ -11,10 +11,12 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from functools import partial
+from itertools import count, islice
 from pathlib import Path
 from typing import Any
 
+from graphconv.arborescence import Row
 from graphconv.cliutil import output as text_output
 from graphconv.graph import Graph, Token
 from graphconv.io import files
@@ -28,6 +30,9 @@ from transducer.parsing.parser import Parse, Transducer, check_errors
 from transducer.storage.shipped import shipped_tasks
 from transducer.text.annotation import Annotator, load_annotator, sentences
 from transducer.text.tokens import chunk, clean, read_paragraphs, split_paragraphs
+
+OnRow = Callable[[str, int, Row], None]
+"""Called with a task, the number of a sentence, and a row."""
 
 
 @dataclass(frozen=True)
@@ -100,6 +105,28 @@ class Pipeline:
             for cut, parses in zip(cuts, found, strict=True):
                 yield self._finished(cut, parses, errors)
 
+    def watch(self, text: str, on_row: OnRow, *, errors: str = "raise") -> Doc:
+        """Parse one text greedily, and call *on_row* with each row as soon as it is decided.
+
+        The rows of each sentence come in order, with its number from 0; framework after framework.
+        """
+        check_errors(errors)
+        cut = self._cut(text, 0, errors)
+        found: dict[str, list[Parse]] = {}
+        for task, parser in self.parsers.items():
+            greedy = parser.settings({"beam": 1, "nbest": 1})
+            sentence = count()
+            found[task] = []
+            for unit in self._units(task, parser, cut):
+                numbers = [next(sentence) for _ in unit.sentences]
+                tell = partial(_tell, on_row, task, numbers)
+                found[task].append(parser.parse_watched(unit, greedy, tell))
+        return self._finished(cut, found, errors)
+
+    def words(self, text: str) -> tuple[Token, ...]:
+        """Return the words of a text with their characters, as parsing will see them."""
+        return self._cut(text, 0, "raise").doc.tokens
+
     def _cut(self, text: Any, number: int, errors: str) -> _Cut:
         """Cut a text into paragraphs, sentences and words, once for all models."""
         if not isinstance(text, str):
@@ -164,6 +191,10 @@ class Pipeline:
         else:
             first, last = cut.doc.sentences[number].first, cut.doc.sentences[number].last
         return cut.doc.tokens[first:last]
+
+
+def _tell(on_row: OnRow, task: str, numbers: Sequence[int], sentence: int, row: Row) -> None:
+    on_row(task, numbers[sentence], row)
 
 
 def load(*tasks_or_folders: str | Path, device: str = "auto", annotator: str = "") -> Pipeline:

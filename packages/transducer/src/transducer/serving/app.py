@@ -1,0 +1,371 @@
+"""The endpoints, on Starlette. Nothing in a request names a file, a model folder or an address."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from functools import partial
+from importlib import resources
+from importlib.metadata import version
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.middleware import Middleware
+from starlette.middleware.cors import CORSMiddleware
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+import evaltools
+import graphconv
+from graphconv.arborescence import ROOT_LABEL, Row
+from graphconv.errors import GraphconvError
+from transducer.errors import TransducerError
+from transducer.parsing.document import Doc
+from transducer.parsing.pipeline import OnRow
+from transducer.serving import openapi
+from transducer.serving.metrics import Metrics
+from transducer.serving.requests import (
+    ConvertRequest,
+    DrawRequest,
+    ParseRequest,
+    RequestError,
+    ScoreRequest,
+    draw,
+    read_request,
+)
+from transducer.serving.settings import Settings
+from transducer.serving.work import FullError, GivenUpError, Job, Worker
+
+HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
+    "img-src 'self' data: blob:; connect-src 'self'; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+PAGE = {
+    "index.html": "text/html",
+    "style.css": "text/css",
+    "app.js": "text/javascript",
+    "rows.js": "text/javascript",
+    "server.js": "text/javascript",
+    "icon.svg": "image/svg+xml",
+}
+"""The files of the page; no other name is looked for."""
+
+OPEN = frozenset({"/healthz", "/readyz", "/", *(f"/page/{name}" for name in PAGE)})
+"""What needs no token: it says nothing about anybody's text."""
+
+_RETRY = {"Retry-After": "1"}
+
+
+class Server:
+    """What the endpoints share."""
+
+    def __init__(self, worker: Worker, settings: Settings) -> None:
+        self.worker = worker
+        self.settings = settings
+        self.metrics = Metrics()
+
+    def job(self, request: ParseRequest, on_row: OnRow | None = None) -> Job:
+        """Return the job that a request asks for."""
+        known = self.worker.nlp.tasks
+        tasks = tuple(request.tasks or known)
+        for task in tasks:
+            if task not in known:
+                raise RequestError(f"there is no model for {task}; there are {', '.join(known)}")
+        if len(request.text) > self.settings.max_characters:
+            raise RequestError(
+                f"the text has {len(request.text):,} characters, "
+                f"and {self.settings.max_characters:,} is the most",
+                413,
+            )
+        beam = request.beam or self.settings.beam
+        if request.nbest > 1 and (beam or 1) < request.nbest:
+            beam = request.nbest
+        options = (("beam", beam),) if beam else ()
+        loop = asyncio.get_running_loop()
+        return Job(request.text, tasks, options, loop.create_future(), loop, on_row)
+
+    async def finished(self, http: Request, job: Job) -> Doc:
+        """Wait for a job; give it up when its time is over or its client has gone."""
+        try:
+            self.worker.submit(job)
+        except FullError as error:
+            raise RequestError("too many requests wait: come again", 429) from error
+        gone: asyncio.Future[Any] = asyncio.ensure_future(_gone(http))
+        waited: set[asyncio.Future[Any]] = {job.done, gone}
+        try:
+            await asyncio.wait(
+                waited,
+                timeout=self.settings.timeout,
+                return_when=asyncio.FIRST_COMPLETED,
+            )
+            if job.done.done():
+                return job.done.result()
+            raise RequestError(f"not done within {self.settings.timeout:g} seconds", 504)
+        except GivenUpError as error:
+            raise RequestError("given up", 504) from error
+        except TransducerError as error:
+            raise RequestError(str(error), 422) from error
+        finally:
+            gone.cancel()
+            job.given_up.set()
+
+
+async def _gone(http: Request) -> None:
+    """Wait until the client has closed its connection."""
+    while (await http.receive())["type"] != "http.disconnect":
+        pass
+
+
+def parsed(request: ParseRequest, doc: Doc) -> dict[str, Any]:
+    """Return the answer to a request: the document, and strings in the formats asked for."""
+    answer = doc.to_json()
+    strings: dict[str, dict[str, str]] = {}
+    for task, graphs in doc.graphs.items():
+        if request.formats:
+            strings[task] = {name: _format(list(graphs), name) for name in request.formats}
+    if request.formats:
+        answer["formats"] = strings
+    return answer
+
+
+def _format(graphs: list[graphconv.Graph], name: str) -> str:
+    """Return graphs in a format, or nothing where the framework has none of that kind."""
+    try:
+        return graphconv.dumps(graphs, format=name)
+    except GraphconvError:
+        return ""
+
+
+async def parse(server: Server, http: Request) -> Response:
+    """``POST /v1/parse``."""
+    request = read_request(ParseRequest, await _body(http, server.settings))
+    doc = await server.finished(http, server.job(request))
+    return JSONResponse(parsed(request, doc))
+
+
+async def stream(server: Server, http: Request) -> Response:
+    """``POST /v1/stream``: server-sent events; a row as soon as it is decided."""
+    request = read_request(ParseRequest, await _body(http, server.settings))
+    events: asyncio.Queue[tuple[str, Any] | None] = asyncio.Queue()
+    loop = asyncio.get_running_loop()
+    rows: dict[tuple[str, int], list[Row]] = {}
+
+    def on_row(task: str, sentence: int, row: Row) -> None:
+        before = rows.setdefault((task, sentence), [Row(ROOT_LABEL, 0, 0, "")])
+        source = before[row.head]
+        event = {
+            "task": task,
+            "sentence": sentence,
+            "row": len(before),
+            "source": source.label,
+            "source_index": source.index,
+            "head": row.head,
+            "relation": row.relation,
+            "target": row.label,
+            "index": row.index,
+            "position": row.anchors[0] if row.anchors else None,
+        }
+        before.append(row)
+        loop.call_soon_threadsafe(events.put_nowait, ("relation", event))
+
+    job = server.job(request, on_row)
+
+    async def finish() -> None:
+        try:
+            doc = await server.finished(http, job)
+            await events.put(("graph", parsed(request, doc)))
+        except RequestError as error:
+            await events.put(("error", {"status": error.status, "error": str(error)}))
+        finally:
+            await events.put(None)
+
+    words = [
+        {"form": token.form, "start": token.span[0], "end": token.span[1]}
+        for token in server.worker.nlp.words(request.text)
+        if token.span is not None
+    ]
+    task = asyncio.create_task(finish())
+
+    async def lines() -> AsyncIterator[str]:
+        yield _event("tokens", {"tokens": words})
+        try:
+            while (event := await events.get()) is not None:
+                yield _event(*event)
+        finally:
+            job.given_up.set()
+            task.cancel()
+
+    return StreamingResponse(lines(), media_type="text/event-stream")
+
+
+def _event(name: str, data: Any) -> str:
+    return f"event: {name}\ndata: {json.dumps(data, ensure_ascii=False)}\n\n"
+
+
+async def convert(server: Server, http: Request) -> Response:
+    """``POST /v1/convert``: graphconv as a service."""
+    request = read_request(ConvertRequest, await _body(http, server.settings))
+
+    def converted() -> str:
+        graphs = graphconv.loads(request.text, format=request.format, framework=request.framework)
+        return graphconv.dumps(graphs, format=request.to)
+
+    return JSONResponse({"text": await run_in_threadpool(converted)})
+
+
+async def score(server: Server, http: Request) -> Response:
+    """``POST /v1/score``: evaltools as a service, with a limit of time for each pair."""
+    request = read_request(ScoreRequest, await _body(http, server.settings))
+
+    def scored() -> dict[str, Any]:
+        gold, pred = graphconv.loads(request.gold), graphconv.loads(request.pred)
+        result = evaltools.score(gold, pred, metric=request.metric)
+        return {"scores": result.to_json(), "table": str(result)}
+
+    return JSONResponse(await run_in_threadpool(scored))
+
+
+async def picture(server: Server, http: Request) -> Response:
+    """``POST /v1/draw``: the first graph of a text as SVG."""
+    request = read_request(DrawRequest, await _body(http, server.settings))
+    return JSONResponse({"svg": await run_in_threadpool(draw, request)})
+
+
+async def models(server: Server, _: Request) -> Response:
+    """``GET /v1/models``."""
+    parsers = server.worker.nlp.parsers
+    return JSONResponse({"models": {task: dict(p.about) for task, p in parsers.items()}})
+
+
+async def health(_: Server, __: Request) -> Response:
+    """``GET /healthz``: the process answers."""
+    return JSONResponse({"status": "ok"})
+
+
+async def ready(server: Server, _: Request) -> Response:
+    """``GET /readyz``: the models are loaded, and their thread works."""
+    alive = server.worker.alive
+    return JSONResponse({"status": "ready" if alive else "stopped"}, 200 if alive else 503)
+
+
+async def metrics(server: Server, _: Request) -> Response:
+    """``GET /metrics``."""
+    worker = server.worker
+    gauges = {
+        "arbora_queue": worker.waiting,
+        "arbora_sentences": worker.sentences,
+        "arbora_words": worker.words,
+    }
+    return PlainTextResponse(server.metrics.text(gauges), media_type="text/plain; version=0.0.4")
+
+
+async def description(_: Server, __: Request) -> Response:
+    """``GET /openapi.json``."""
+    return JSONResponse(openapi.document(version("arbora-transducer")))
+
+
+async def page(_: Server, http: Request) -> Response:
+    """``GET /``, and the files that it loads."""
+    name = http.path_params.get("name", "index.html")
+    if name not in PAGE:
+        raise RequestError("there is no such page", 404)
+    data = (resources.files("transducer.serving") / "page" / name).read_bytes()
+    return Response(data, media_type=PAGE[name], headers={"Cache-Control": "no-cache"})
+
+
+async def _body(http: Request, settings: Settings) -> bytes:
+    """Read a body, and no more of it than the limit."""
+    data = bytearray()
+    try:
+        async for piece in http.stream():
+            data += piece
+            if len(data) > settings.max_body:
+                raise RequestError(f"a body has at most {settings.max_body:,} bytes", 413)
+    except ClientDisconnect as error:
+        raise RequestError("the client has gone", 499) from error
+    return bytes(data)
+
+
+Endpoint = Callable[[Server, Request], Awaitable[Response]]
+
+ENDPOINTS: tuple[tuple[str, str, Endpoint], ...] = (
+    ("POST", "/v1/parse", parse),
+    ("POST", "/v1/stream", stream),
+    ("POST", "/v1/convert", convert),
+    ("POST", "/v1/score", score),
+    ("POST", "/v1/draw", picture),
+    ("GET", "/v1/models", models),
+    ("GET", "/healthz", health),
+    ("GET", "/readyz", ready),
+    ("GET", "/metrics", metrics),
+    ("GET", "/openapi.json", description),
+    ("GET", "/", page),
+    ("GET", "/page/{name}", page),
+)
+
+
+async def answer(server: Server, endpoint: Endpoint, http: Request) -> Response:
+    """Answer a request, whatever happens; count it, and log nothing of its body."""
+    started = time.monotonic()
+    try:
+        _check_token(server, http)
+        response = await endpoint(server, http)
+    except RequestError as error:
+        response = refusal(str(error), error.status)
+    except (GraphconvError, TransducerError) as error:
+        response = refusal(str(error), 422)
+    response.headers.update({name: response.headers.get(name, HEADERS[name]) for name in HEADERS})
+    path = http.scope["path"] if http.scope["path"] in {p for _, p, _ in ENDPOINTS} else "/page"
+    server.metrics.count("arbora_requests_total", path=path, status=response.status_code)
+    server.metrics.took(time.monotonic() - started)
+    return response
+
+
+def _check_token(server: Server, http: Request) -> None:
+    given = http.headers.get("authorization", "")
+    if http.url.path not in OPEN and not server.settings.admits(given):
+        raise RequestError("a bearer token is needed", 401)
+
+
+def refusal(message: str, status: int) -> Response:
+    """Return an error as JSON."""
+    headers = _RETRY if status == 429 else {"WWW-Authenticate": "Bearer"} if status == 401 else None
+    return JSONResponse({"error": message}, status, headers)
+
+
+def make_app(worker: Worker, settings: Settings) -> Starlette:
+    """Return the application; its thread starts and ends with it."""
+    server = Server(worker, settings)
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        worker.start()
+        yield
+        await run_in_threadpool(worker.stop)
+
+    async def unknown(_: Request, error: Exception) -> Response:
+        status = getattr(error, "status_code", 500)
+        response = refusal(getattr(error, "detail", "an error of the server"), status)
+        response.headers.update(HEADERS)
+        return response
+
+    allowed = Middleware(CORSMiddleware, allow_origins=list(settings.origins), allow_methods=["*"])
+    return Starlette(
+        routes=[
+            Route(path, partial(answer, server, endpoint), methods=[method])
+            for method, path, endpoint in ENDPOINTS
+        ],
+        middleware=[allowed] if settings.origins else [],
+        exception_handlers={404: unknown, 405: unknown, 500: unknown},
+        lifespan=lifespan,
+    )

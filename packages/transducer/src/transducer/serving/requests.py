@@ -1,0 +1,190 @@
+"""What a request may say: JSON objects against small schemas, refused in one sentence."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import MISSING, dataclass, fields
+from typing import Any, TypeVar
+
+from graphconv.draw import svg
+from graphconv.io import FORMATS
+from transducer.config import TASKS
+
+T = TypeVar("T")
+
+ALIGNMENTS = ("none", "isi", "jamr")
+METRICS = ("auto", "smatch", "sdp", "ucca", "mrp")
+MOST_BEAM = 64
+
+
+class RequestError(Exception):
+    """A request that cannot be answered, and the status that says so."""
+
+    def __init__(self, message: str, status: int = 400) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+def one_of(*names: str) -> Callable[[Any], bool]:
+    """Accept one of some strings."""
+    return lambda value: isinstance(value, str) and value in names
+
+
+def some_of(*names: str) -> Callable[[Any], bool]:
+    """Accept a list of different strings, each one of some."""
+
+    def accept(value: Any) -> bool:
+        is_list = isinstance(value, list) and all(isinstance(item, str) for item in value)
+        return is_list and len(set(value)) == len(value) and set(value) <= set(names)
+
+    return accept
+
+
+def whole(low: int, high: int) -> Callable[[Any], bool]:
+    """Accept a whole number in a range."""
+    return lambda value: type(value) is int and low <= value <= high
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _is_switch(value: Any) -> bool:
+    return isinstance(value, bool)
+
+
+@dataclass(frozen=True)
+class ParseRequest:
+    """``/v1/parse`` and ``/v1/stream``."""
+
+    text: str
+    tasks: list[str] | None = None
+    beam: int | None = None
+    formats: tuple[str, ...] | list[str] = ()
+    alignments: str = "none"
+    scores: bool = False
+    nbest: int = 1
+
+
+@dataclass(frozen=True)
+class ConvertRequest:
+    """``/v1/convert``."""
+
+    text: str
+    to: str
+    format: str | None = None
+    framework: str | None = None
+
+
+@dataclass(frozen=True)
+class ScoreRequest:
+    """``/v1/score``."""
+
+    gold: str
+    pred: str
+    metric: str = "auto"
+
+
+@dataclass(frozen=True)
+class DrawRequest:
+    """``/v1/draw``."""
+
+    text: str
+    format: str | None = None
+    framework: str | None = None
+
+
+def _list_of(names: Sequence[str]) -> tuple[Callable[[Any], bool], dict[str, Any]]:
+    items = {"type": "string", "enum": list(names)}
+    return some_of(*names), {"type": "array", "items": items, "uniqueItems": True}
+
+
+# Field: what it accepts, and how a message and the OpenAPI document call it.
+_FORMAT = (one_of(*FORMATS), {"type": "string", "enum": list(FORMATS)})
+_TASK = (one_of(*TASKS, "eds"), {"type": "string", "enum": [*TASKS, "eds"]})
+_TEXT = (_is_text, {"type": "string"})
+SCHEMAS: Mapping[type, Mapping[str, tuple[Callable[[Any], bool], dict[str, Any]]]] = {
+    ParseRequest: {
+        "text": _TEXT,
+        "tasks": (
+            some_of(*TASKS),
+            {
+                "type": "array",
+                "items": {"type": "string", "enum": list(TASKS)},
+                "uniqueItems": True,
+            },
+        ),
+        "beam": (whole(1, MOST_BEAM), {"type": "integer", "minimum": 1, "maximum": MOST_BEAM}),
+        "formats": _list_of(FORMATS),
+        "alignments": (one_of(*ALIGNMENTS), {"type": "string", "enum": list(ALIGNMENTS)}),
+        "scores": (_is_switch, {"type": "boolean"}),
+        "nbest": (whole(1, MOST_BEAM), {"type": "integer", "minimum": 1, "maximum": MOST_BEAM}),
+    },
+    ConvertRequest: {"text": _TEXT, "to": _FORMAT, "format": _FORMAT, "framework": _TASK},
+    ScoreRequest: {
+        "gold": _TEXT,
+        "pred": _TEXT,
+        "metric": (one_of(*METRICS), {"type": "string", "enum": list(METRICS)}),
+    },
+    DrawRequest: {"text": _TEXT, "format": _FORMAT, "framework": _TASK},
+}
+
+
+def read_request(kind: type[T], body: bytes) -> T:
+    """Return the request that a body is.
+
+    >>> read_request(ScoreRequest, b'{"gold": "(a / b)", "pred": 5}')
+    Traceback (most recent call last):
+    transducer.serving.requests.RequestError: pred: 5 is not of type string
+    """
+    try:
+        given = json.loads(body.decode("utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise RequestError(f"the body is not JSON in UTF-8: {error}") from error
+    if not isinstance(given, dict):
+        raise RequestError("the body is not a JSON object")
+    schema = SCHEMAS[kind]
+    for name, value in given.items():
+        if name not in schema:
+            raise RequestError(f"there is no field {name[:50]!r}; there are {', '.join(schema)}")
+        accepts, wanted = schema[name]
+        if not accepts(value):
+            said = ", ".join(f"{key} {part}" for key, part in wanted.items() if key != "type")
+            shown = json.dumps(value)[:60]
+            detail = f" ({said})" if said else ""
+            raise RequestError(f"{name}: {shown} is not of type {wanted['type']}{detail}")
+        if isinstance(value, str):
+            _check_characters(name, value)
+    for field in fields(kind):  # type: ignore[arg-type]
+        if field.default is MISSING and field.name not in given:
+            raise RequestError(f"the field {field.name} is missing")
+    return kind(**given)
+
+
+def _check_characters(name: str, text: str) -> None:
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise RequestError(f"{name}: a lone surrogate is no character") from error
+
+
+def json_schema(kind: type) -> dict[str, Any]:
+    """Return the schema of a request for the OpenAPI document."""
+    required = [field.name for field in fields(kind) if field.default is MISSING]
+    return {
+        "type": "object",
+        "required": required,
+        "additionalProperties": False,
+        "properties": {name: wanted for name, (_, wanted) in SCHEMAS[kind].items()},
+    }
+
+
+def draw(request: DrawRequest) -> str:
+    """Return the picture of the first graph of a text as SVG."""
+    import graphconv  # noqa: PLC0415 - the names above are enough to check requests
+
+    graphs = graphconv.loads(request.text, format=request.format, framework=request.framework)
+    if not graphs:
+        raise RequestError("there is no graph in the text", 422)
+    return svg(graphs[0])

@@ -1,0 +1,33 @@
+"""Start a server: load the models, listen, and end in order on SIGTERM."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import uvicorn
+
+from transducer.parsing.pipeline import load
+from transducer.serving.app import make_app
+from transducer.serving.settings import Settings
+from transducer.serving.work import Worker
+
+
+def serve(
+    models: Sequence[str | Path], settings: Settings, *, host: str, port: int, device: str = "auto"
+) -> None:
+    """Load models, and answer requests until SIGINT or SIGTERM."""
+    worker = Worker(load(*models, device=device), settings)
+    config = uvicorn.Config(
+        make_app(worker, settings),
+        host=host,
+        port=port,
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        limit_concurrency=settings.max_connections,
+        timeout_keep_alive=15,
+        timeout_graceful_shutdown=int(settings.timeout) + 1,
+        h11_max_incomplete_event_size=65_536,
+    )
+    uvicorn.Server(config).run()

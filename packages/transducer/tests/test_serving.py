@@ -1,0 +1,314 @@
+"""The server: documents over HTTP, rows as they are decided, limits that hold, and clean ends."""
+
+from __future__ import annotations
+
+import json
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from http.client import HTTPConnection
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+import graphconv
+import transducer
+from transducer.errors import ConfigError
+from transducer.parsing.document import Doc
+from transducer.parsing.pipeline import Pipeline
+from transducer.serving.settings import Settings, read_token
+
+pytest.importorskip("starlette")
+uvicorn = pytest.importorskip("uvicorn")
+
+from transducer.serving.app import ENDPOINTS, PAGE, make_app  # noqa: E402
+from transducer.serving.work import GivenUpError, Worker  # noqa: E402
+
+Memorized = Callable[[str], tuple[Path, Path]]
+TEXT = "The boy wants to go."
+
+
+class Answer(NamedTuple):
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+
+class Client:
+    """A server in a thread, and calls of it."""
+
+    def __init__(self, nlp: Pipeline, settings: Settings) -> None:
+        self.worker = Worker(nlp, settings)
+        config = uvicorn.Config(make_app(self.worker, settings), port=0, log_level="critical")
+        self.server = uvicorn.Server(config)
+        self.thread = threading.Thread(target=self.server.run, daemon=True)
+        self.thread.start()
+        while not self.server.started:
+            time.sleep(0.01)
+        self.port: int = self.server.servers[0].sockets[0].getsockname()[1]
+
+    def call(self, path: str, body: Any = None, raw: bytes | None = None, **headers: str) -> Answer:
+        connection = HTTPConnection("127.0.0.1", self.port, timeout=30)
+        data = raw if raw is not None else None if body is None else json.dumps(body).encode()
+        connection.request("GET" if data is None else "POST", path, data, headers)
+        response = connection.getresponse()
+        answer = Answer(
+            response.status,
+            {name.lower(): value for name, value in response.getheaders()},
+            response.read(),
+        )
+        connection.close()
+        return answer
+
+    def stop(self) -> None:
+        self.server.should_exit = True
+        self.thread.join(timeout=20)
+        assert not self.thread.is_alive()
+
+
+@pytest.fixture(scope="module")
+def nlp(memorized: Memorized) -> Pipeline:
+    return transducer.load(memorized("amr")[1], memorized("dm")[1])
+
+
+@pytest.fixture
+def client(nlp: Pipeline) -> Iterator[Client]:
+    client = Client(nlp, Settings(max_characters=500))
+    yield client
+    client.stop()
+
+
+def events(answer: Answer) -> list[tuple[str, Any]]:
+    blocks = answer.body.decode().strip().split("\n\n")
+    pairs = [block.split("\n") for block in blocks]
+    return [(n.removeprefix("event: "), json.loads(d.removeprefix("data: "))) for n, d in pairs]
+
+
+def test_a_document_is_what_python_gives(client: Client, nlp: Pipeline) -> None:
+    answer = client.call("/v1/parse", {"text": TEXT, "formats": ["mrp"]})
+    assert answer.status == 200
+    record = answer.json
+    formats = record.pop("formats")
+    assert Doc.from_json(record) == nlp(TEXT)
+    assert set(formats) == {"amr", "dm"}
+    [graph] = graphconv.loads(formats["dm"]["mrp"])
+    assert graph.framework == "dm"
+
+
+def test_rows_come_as_they_are_decided_and_then_the_graph(client: Client, nlp: Pipeline) -> None:
+    got = events(client.call("/v1/stream", {"text": TEXT, "tasks": ["dm"]}))
+    names = [name for name, _ in got]
+    assert names[0] == "tokens"
+    assert names[-1] == "graph"
+    assert set(names[1:-1]) == {"relation"}
+    assert [word["form"] for word in got[0][1]["tokens"]] == [t.form for t in nlp.words(TEXT)]
+    rows = [data for _, data in got[1:-1]]
+    assert [row["row"] for row in rows] == list(range(1, len(rows) + 1))
+    assert rows[0]["source"] == "<root>"
+    graph = nlp(TEXT, beam=1).dm[0]
+    [streamed] = got[-1][1]["graphs"]["dm"]
+    assert graphconv.Graph.from_dict(streamed) == graph
+    assert {row["position"] for row in rows} >= {node.anchors[0] for node in graph.nodes}
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ({}, "the field text is missing"),
+        ({"text": 5}, "text: 5 is not of type string"),
+        ({"text": TEXT, "path": "/etc/passwd"}, "there is no field 'path'"),
+        ({"text": TEXT, "tasks": ["ucca"]}, "there is no model for ucca"),
+        ({"text": TEXT, "tasks": ["../x"]}, "tasks:"),
+        ({"text": TEXT, "beam": 10**9}, "beam:"),
+        ({"text": TEXT, "beam": True}, "beam:"),
+        ([], "the body is not a JSON object"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_sentence(client: Client, body: Any, message: str) -> None:
+    for path in ("/v1/parse", "/v1/stream"):
+        answer = client.call(path, body)
+        assert answer.status == 400
+        assert message in answer.json["error"]
+
+
+@pytest.mark.parametrize("raw", [b"", b"\xff", b"{" * 100_000, b'{"text": "\\ud800"}', b"\x00" * 9])
+def test_garbage_is_refused(client: Client, raw: bytes) -> None:
+    for method, path, _ in ENDPOINTS:
+        if method == "POST":
+            assert client.call(path, raw=raw).status in (400, 413)
+
+
+def test_too_large_is_413(client: Client) -> None:
+    assert client.call("/v1/parse", {"text": "a " * 300}).status == 413
+    assert client.call("/v1/parse", raw=b"x" * 1_000_000).status == 413
+
+
+def test_a_text_without_words_is_a_document_without_graphs(client: Client) -> None:
+    for text in ("", " \n\n "):
+        answer = client.call("/v1/parse", {"text": text})
+        assert answer.status == 200
+        assert answer.json["graphs"] == {"amr": [], "dm": []}
+
+
+def test_convert_score_and_draw(client: Client) -> None:
+    boy = "(w / want-01 :ARG0 (b / boy) :ARG1 (g / go-02 :ARG0 b))"
+    converted = client.call("/v1/convert", {"text": boy, "to": "mrp"}).json["text"]
+    assert json.loads(converted)["framework"] == "amr"
+    scored = client.call("/v1/score", {"gold": boy, "pred": boy.replace("boy", "girl")})
+    assert "smatch" in scored.json["table"]
+    assert client.call("/v1/draw", {"text": boy}).json["svg"].startswith("<svg")
+    broken = client.call("/v1/convert", {"text": "(w / want-01", "to": "mrp"})
+    assert broken.status == 422
+    assert "bracket" in broken.json["error"]
+
+
+def test_requests_that_arrive_together_are_decoded_together(
+    nlp: Pipeline, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes: list[int] = []
+    pipe = Pipeline.pipe
+
+    def counting(self: Pipeline, texts: Any, *rest: Any, **options: Any) -> Iterator[Doc]:
+        given = list(texts)
+        sizes.append(len(given))
+        return pipe(self, given, *rest, **options)
+
+    monkeypatch.setattr(Pipeline, "pipe", counting)
+    client = Client(nlp, Settings(patience=0.3))
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(lambda _: client.call("/v1/parse", {"text": TEXT}), range(8)))
+    client.stop()
+    assert {answer.status for answer in answers} == {200}
+    assert max(sizes) > 1
+    assert sum(sizes) == 8
+
+
+def test_a_full_queue_is_429_and_a_slow_request_504_and_its_decoding_stops(
+    nlp: Pipeline, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ended: list[str] = []
+
+    def endless(*_: object, **__: object) -> Iterator[Doc]:
+        from transducer.parsing import parser
+
+        try:
+            while True:
+                time.sleep(0.01)
+                parser._check.get()()
+        except GivenUpError:
+            ended.append("given up")
+            raise
+
+    monkeypatch.setattr(Pipeline, "pipe", endless)
+    client = Client(nlp, Settings(queue=1, timeout=0.6, patience=0.0))
+    with ThreadPoolExecutor(6) as pool:
+        found = list(pool.map(lambda _: client.call("/v1/parse", {"text": TEXT}), range(6)))
+    assert {answer.status for answer in found} == {429, 504}
+    refused = next(answer for answer in found if answer.status == 429)
+    assert refused.headers["retry-after"] == "1"
+    client.stop()
+    assert ended
+
+
+def test_a_client_that_went_away_is_dropped(nlp: Pipeline, monkeypatch: pytest.MonkeyPatch) -> None:
+    gone = threading.Event()
+
+    def waiting(*_: object, **__: object) -> Iterator[Doc]:
+        from transducer.parsing import parser
+
+        try:
+            while True:
+                time.sleep(0.01)
+                parser._check.get()()
+        except GivenUpError:
+            gone.set()
+            raise
+
+    monkeypatch.setattr(Pipeline, "pipe", waiting)
+    client = Client(nlp, Settings(timeout=30))
+    with socket.create_connection(("127.0.0.1", client.port)) as connection:
+        body = json.dumps({"text": TEXT}).encode()
+        head = f"POST /v1/parse HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n\r\n"
+        connection.sendall(head.encode() + body)
+        time.sleep(0.3)
+    assert gone.wait(10)
+    client.stop()
+
+
+def test_an_error_of_ours_is_an_answer_and_the_next_request_works(
+    monkeypatch: pytest.MonkeyPatch, client: Client
+) -> None:
+    def broken(*_: object, **__: object) -> Iterator[Doc]:
+        raise RuntimeError("secret")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Pipeline, "pipe", broken)
+        answer = client.call("/v1/parse", {"text": TEXT})
+    assert answer.status == 422
+    assert "secret" not in answer.body.decode()
+    assert client.call("/v1/parse", {"text": TEXT}).status == 200
+
+
+def test_tokens_headers_and_pages(nlp: Pipeline, tmp_path: Path) -> None:
+    file = tmp_path / "token"
+    file.write_text("0123456789abcdef\n")
+    client = Client(nlp, Settings(token=read_token(str(file))))
+    assert client.call("/healthz").status == client.call("/readyz").status == 200
+    for name, media in PAGE.items():
+        answer = client.call(f"/page/{name}")
+        assert answer.status == 200
+        assert answer.headers["content-type"].startswith(media)
+    for path in ("/v1/models", "/metrics", "/openapi.json"):
+        assert client.call(path).status == 401
+        assert client.call(path, Authorization="Bearer wrong").status == 401
+        answer = client.call(path, Authorization="Bearer 0123456789abcdef")
+        assert answer.status == 200
+        assert "script-src 'self'" in answer.headers["content-security-policy"]
+        assert "access-control-allow-origin" not in answer.headers
+    for path in ("/page/..%2f..%2fapp.py", "/page/app.py", "/etc/passwd", "/v1/nothing"):
+        assert client.call(path).status in (404, 401)
+    assert client.call("/v1/parse").status == 405
+    client.stop()
+
+
+def test_metrics_count_what_was_answered(client: Client) -> None:
+    client.call("/v1/parse", {"text": TEXT})
+    client.call("/v1/parse", {})
+    text = client.call("/metrics").body.decode()
+    assert 'arbora_requests_total{path="/v1/parse",status="200"} 1' in text
+    assert 'arbora_requests_total{path="/v1/parse",status="400"} 1' in text
+    assert "arbora_words 6" in text
+    assert 'arbora_request_seconds_bucket{le="+Inf"} 2' in text
+
+
+def test_every_endpoint_is_described(client: Client) -> None:
+    described = client.call("/openapi.json").json["paths"]
+    assert set(described) == {path for _, path, _ in ENDPOINTS if not path.startswith("/page")} - {
+        "/"
+    }
+
+
+def test_what_is_in_flight_is_finished(nlp: Pipeline) -> None:
+    client = Client(nlp, Settings(patience=0.4))
+    with ThreadPoolExecutor(1) as pool:
+        answer = pool.submit(client.call, "/v1/parse", {"text": TEXT})
+        time.sleep(0.1)
+        client.stop()
+        assert answer.result().status == 200
+
+
+@pytest.mark.parametrize("text", ["short", "with blanks in the token", ""])
+def test_a_bad_token_file(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "token"
+    file.write_text(text)
+    with pytest.raises(ConfigError, match="a token has at least 16 characters"):
+        read_token(str(file))
+    with pytest.raises(ConfigError):
+        read_token(str(tmp_path / "none"))
