@@ -25,8 +25,8 @@ from graphconv import io
 from graphconv.arborescence import Arborescence, relations
 from graphconv.codecs import Block, arborescence
 from graphconv.conversion import from_relations, to_arborescence, to_graph
-from graphconv.errors import GraphconvError
-from graphconv.graph import BILEXICAL, Graph, Node
+from graphconv.errors import FormatError, GraphconvError
+from graphconv.graph import BILEXICAL, Graph, Node, attribute
 from graphconv.io.stream import Input
 
 SAMPLE = Path(__file__).parent / "sample"
@@ -77,6 +77,9 @@ def check_input(item: Input) -> Result:
     failure = _broken(f"graph -> {item.format} file -> graph", lambda: _file_round_trip(item))
     if failure:
         failures.append(failure)
+    if item.graph.framework == "ucca" and not failures:
+        law = "graph -> relations -> graph as it is scored"
+        failures += filter(None, [_broken(law, lambda: _same_types(item.graph))])
     return Result(item.path, item.graph.framework, item.graph.id, tuple(failures))
 
 
@@ -138,6 +141,37 @@ def _same_arborescence_again(graph: Graph, tree: Arborescence) -> bool:  # noqa:
 
 def _pipe_format(graph: Graph, tree: Arborescence) -> bool:
     return arborescence.parse(Block(arborescence.format(tree), graph.id, 1)) == tree
+
+
+def _same_types(graph: Graph) -> bool:
+    """Say whether the types of terminals and units, which scores look at, follow from the rows."""
+    tree = to_arborescence(graph)
+    tokens = [token._replace(span=None, features=()) for token in tree.tokens]
+    bare = from_relations(relations(tree), id=graph.id, framework=graph.framework, tokens=tokens)
+    try:
+        return _types(graph) == _types(to_graph(bare))
+    except FormatError:  # XML cannot hold it, and nothing else has types
+        return True
+
+
+def _types(graph: Graph) -> tuple[list[bool], Counter[tuple[object, ...]]]:
+    """Return which tokens are punctuation, and units by type and what is around them."""
+    codec = io.codec("ucca")
+    read: Graph = codec.parse(Block(codec.format(graph), graph.id, 1), None)
+    around: dict[str, list[tuple[bool, str]]] = {node.id: [] for node in read.nodes}
+    for edge in read.edges:
+        around[edge.source].append((True, edge.label))
+        around[edge.target].append((False, edge.label))
+    marks = [attribute(token.features, "type") == "Punctuation" for token in read.tokens]
+    types = ((node, attribute(node.attributes, "type", "FN")) for node in read.nodes)
+    return marks, Counter(
+        (kind if kind in _SCORED else "FN", tuple(sorted(node.anchors)), *sorted(around[node.id]))
+        for node, kind in types
+    )
+
+
+_SCORED = frozenset({"LKG", "PNCT"})
+"""The types of units that scores treat in another way than the usual one."""
 
 
 _LAWS: dict[str, Callable[[Graph, Arborescence], bool]] = {

@@ -13,7 +13,7 @@ from graphconv import cliutil
 
 if TYPE_CHECKING:
     from graphconv.errors import GraphconvError
-    from graphconv.io.stream import Source
+    from graphconv.io.stream import Reader, Source
 
 # The names are those of graphconv.io.FORMATS and graphconv.graph.FRAMEWORKS, repeated here so that
 # --help imports nothing; a test compares them.
@@ -118,14 +118,12 @@ def from_relations(input_: str, output: str, to: str | None, *, skip_invalid: bo
 @_to
 def convert(output: str, to: str | None, *, skip_invalid: bool, **read: Any) -> None:
     """Convert between file formats of one framework; --to is needed unless OUT's name says it."""
-    from graphconv import io
     from graphconv.io import stream
 
     if to is None and output == "-":
         raise click.UsageError("say with --to which format to write")
     with _skipping(skip_invalid) as on_error:
-        graphs = stream.graphs(_source(on_error, **read))
-        io.write(cliutil.progress(graphs, "graphs"), output, format=to, on_error=on_error)
+        _write(stream.Reader(_source(on_error, **read)), output, to, on_error)
 
 
 @main.command()
@@ -268,8 +266,19 @@ def _write_trees(
 
 
 def _write_graphs(from_: str, input_: str, output: str, to: str | None, skip_invalid: bool) -> None:
-    from graphconv import io
+    from graphconv.io import stream
 
     with _skipping(skip_invalid) as on_error:
-        graphs = io.read(input_, format=from_, on_error=on_error)
-        io.write(cliutil.progress(graphs, "graphs"), output, format=to, on_error=on_error)
+        _write(stream.Reader(_source(on_error, (input_,), from_, None)), output, to, on_error)
+
+
+def _write(
+    reader: Reader,
+    output: str,
+    to: str | None,
+    on_error: Callable[[GraphconvError], None] | None,
+) -> None:
+    from graphconv import io
+
+    graphs = cliutil.progress(reader, "graphs")
+    io.write(graphs, output, format=to, on_error=on_error, place=reader.place)

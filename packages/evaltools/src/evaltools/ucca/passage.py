@@ -21,6 +21,7 @@ before units, then by number), and the yield as a bit mask over token positions.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from bisect import insort_right
 from collections.abc import Iterable
@@ -41,6 +42,7 @@ _TAGS = {PUNCTUATION: PUNCTUATION, LINKAGE: LINKAGE}  # as the objects that `is`
 _NOTHING: list[Edge] = []
 """What is below a terminal; shared, because making lists takes time."""
 
+_is_number = re.compile("[0-9]{1,18}").fullmatch
 _by_child = attrgetter("child.key")
 _by_parent = attrgetter("parent.key")
 _categories = lru_cache(maxsize=4096)(split_categories)
@@ -356,7 +358,7 @@ def _unit_keys(graph: Graph) -> dict[str, int]:
     keys: dict[str, int] = {}
     for node in graph.nodes:
         layer, _, number = node[0].partition(".")
-        if layer == "1" and number.isdecimal():
+        if layer == "1" and _is_number(number):
             keys[node[0]] = int(number)
         elif not _is_terminal(node):
             break

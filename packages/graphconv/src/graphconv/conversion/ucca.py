@@ -20,9 +20,10 @@ He 3 2 A (0,)
 gave 4 2 P (1,)
 up 5 4 phrase (2,)
 
-The *primary* edge of a unit is the first of its incoming edges, by the id of the parent, that is
-neither remote nor linkage. All others lead to copies, and their relation says so: ``A*`` is remote,
-``A~`` is not. Units without a primary edge hang below the first row by ``null``.
+The *primary* edge of a unit is the first of its incoming edges, by the id of the parent (the root
+before all others), that is neither remote nor linkage. All others lead to copies, and their
+relation says so: ``A*`` is remote, ``A~`` is not. Units without a primary edge hang below the first
+row by ``null``.
 """
 
 from __future__ import annotations
@@ -271,9 +272,11 @@ def _word_rank(graph: Graph, position: int) -> int:
 
 def _primary_edges(edges: Sequence[_Edge], rank: Sequence[int], root: int) -> list[int]:
     best: list[tuple[int, str, int] | None] = [None] * (len(rank) + 1)
+    offset = -min(rank, default=0)
     for k, (source, target, label, remote) in enumerate(edges):
         if not remote and target != root and not is_linkage(label):
-            candidate = (rank[source], label, k)
+            # The root comes first, as it does where ids are fresh: it is 1.1 there.
+            candidate = (-1 if source == root else rank[source] + offset, label, k)
             other = best[target]
             if other is None or candidate < other:
                 best[target] = candidate

@@ -164,10 +164,13 @@ def parse_block(name: str, block: Block, framework: str | None = None) -> Graph:
     """Parse one block of a file of format *name*."""
     item = _parse(name, block, framework)
     graph = as_graph(item)
-    if item is not graph and not _is_sound(graph):
-        raise FormatError(
-            "the side record is not that of a graph", filename=block.filename, lineno=block.lineno
-        )
+    if item is not graph:
+        if not _is_sound(graph):
+            message = "the side record is not that of a graph"
+            text = block.text.strip()
+            raise FormatError(message, filename=block.filename, lineno=block.lineno, text=text)
+        if graph.framework == "ucca":
+            as_tree(graph)  # refuses cycles and the like, of which rows know nothing
     return graph
 
 

@@ -17,6 +17,7 @@ from graphconv.errors import FileError, FormatError, GraphconvError, located
 from graphconv.graph import Graph
 from graphconv.io import files
 from graphconv.io.parallel import ordered_map
+from graphconv.io.writing import Place
 
 R = TypeVar("R")
 
@@ -72,6 +73,23 @@ def graphs(source: Source) -> Iterator[Graph]:
     return results(_graph, source)
 
 
+class Reader:
+    """The graphs of a source, and where the last one came from."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._last: Place | None = None
+
+    def __iter__(self) -> Iterator[Graph]:
+        for graph, place in results(_placed, self._source):
+            self._last = place
+            yield graph
+
+    def place(self) -> Place | None:
+        """Return where the last graph came from."""
+        return self._last
+
+
 def find(source: Source, graph_id: str | None = None) -> Graph:
     """Return the first graph of the source, or the first with this id."""
     for graph in graphs(source):
@@ -83,6 +101,10 @@ def find(source: Source, graph_id: str | None = None) -> Graph:
 
 def _graph(item: Input) -> Graph:
     return item.graph
+
+
+def _placed(item: Input) -> tuple[Graph, Place]:
+    return item.graph, Place(item.block.filename, item.block.lineno, item.format)
 
 
 def _blocks(source: Source) -> Iterator[tuple[str, str, Block]]:

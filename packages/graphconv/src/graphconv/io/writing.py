@@ -7,11 +7,12 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from graphconv.errors import FormatError, GraphconvError
+from graphconv.errors import FormatError, GraphconvError, located
 from graphconv.graph import Graph, attribute
 from graphconv.io import files
+from graphconv.io.proof import prove
 from graphconv.io.reading import (
     FORMATS,
     TREE_FORMATS,
@@ -31,6 +32,14 @@ _SUFFIXES = {".amr": "amr", ".sdp": "sdp", ".mrp": "mrp", ".tsv": "relations", "
 _escape = re.compile(r"[^\w.-]|^\.|\A\Z").sub  # what not every system has in the name of a file
 
 
+class Place(NamedTuple):
+    """Where a graph came from."""
+
+    filename: str
+    lineno: int
+    format: str
+
+
 def native_format(graph: Graph) -> str:
     """Return the format that a graph came from, or else the usual one of its framework."""
     named = re.match("[a-z]+", str(attribute(graph.extras, "format", "")))
@@ -43,11 +52,13 @@ def write(
     *,
     format: str | None = None,  # noqa: A002 - the name that users type
     on_error: OnError | None = None,
+    place: Callable[[], Place | None] = lambda: None,
 ) -> int:
     """Write graphs to a file (``-``: standard output; UCCA: a folder) and return their number.
 
     The format is the one given, else what the name of the file says, else the one that the first
-    graph came from. Relations go as TSV to a file called ``.tsv``.
+    graph came from. Relations go as TSV to a file called ``.tsv``. *place* says where the last
+    graph came from, so that errors can name it.
     """
     path = os.fspath(path)
     items = iter(graphs)
@@ -58,7 +69,7 @@ def write(
         if first is None:
             raise FormatError("there is no graph to write", filename=path)
         name, items = native_format(as_graph(first)), chain([first], items)
-    written = texts(name, text_of(name, suffix), items, on_error)
+    written = texts(name, text_of(name, suffix), items, on_error, place)
     if name == "ucca":
         return _write_ucca(written, path, suffix)
     count = 0
@@ -98,19 +109,44 @@ def texts(
     write_one: Callable[[Any], str],
     items: Iterable[Graph | Arborescence],
     on_error: OnError | None,
+    place: Callable[[], Place | None] = lambda: None,
 ) -> Iterator[tuple[str, bytes]]:
-    """Yield the id and the text of each graph."""
+    """Yield the id and the text of each graph, proved to be that graph."""
     convert: Callable[[Graph | Arborescence], Any] = as_tree if name in TREE_FORMATS else as_graph
     for item in items:
+        found = place()
         try:
-            text = write_one(convert(item)).encode()
+            made = convert(item)
+            text = _written(made, write_one)
+            # What a reader of this very format found in a file can be written as it was.
+            if name not in TREE_FORMATS and (found is None or found.format != name):
+                prove(name, text, made)
+            data = text.encode()
         except UnicodeEncodeError:
-            error = FormatError(f"graph {item.id}: a lone surrogate cannot be written as UTF-8")
-            report(error, on_error)
+            message = f"graph {item.id}: a lone surrogate cannot be written as UTF-8"
+            report(_at(found, FormatError(message)), on_error)
         except GraphconvError as error:
-            report(error, on_error)
+            report(_at(found, error), on_error)
         else:
-            yield item.id, text
+            yield item.id, data
+
+
+def _written(item: Any, write_one: Callable[[Any], str]) -> str:
+    try:
+        return write_one(item)
+    except _UNSOUND as error:
+        if isinstance(error, GraphconvError | UnicodeEncodeError):
+            raise
+        message = f"graph {item.id}: what it says beside its nodes and edges is not sound ({error})"
+        raise FormatError(message) from error
+
+
+_UNSOUND = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+"""What a writer raises for an attribute of a wrong type or shape."""
+
+
+def _at(place: Place | None, error: GraphconvError) -> GraphconvError:
+    return error if place is None else located(error, place.filename, place.lineno)
 
 
 def _write_ucca(texts: Iterator[tuple[str, bytes]], path: str, suffix: str) -> int:

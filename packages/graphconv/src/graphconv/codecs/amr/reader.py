@@ -161,6 +161,9 @@ def _parse(block: Block) -> tuple[Graph, _Tree, set[str]]:
 
 def format(graph: Graph) -> str:  # noqa: A001 - the name that every codec has
     """Turn *graph* into PENMAN text, in the layout it was read in or else top down."""
+    if graph.framework != "amr":
+        message = f"graph {graph.id}: a graph of {graph.framework} cannot be written as PENMAN"
+        raise FormatError(message)
     trailer = attribute(graph.extras, "trailer")
     tail = f"\n{trailer}\n\n" if trailer else "\n\n"
     return f"{_write_comments(graph)}{write_graph(graph)}{tail}"
@@ -301,7 +304,7 @@ def _write_line(graph: Graph, fields: list[tuple[str, str]]) -> str | None:
     if not fields:
         return None
     line = _write_fields(fields)
-    if "\n" in line or "\r" in line or _read_fields(line) != fields:
+    if "\n" in line or _read_fields(line) != fields:
         raise FormatError(f"graph {graph.id} has metadata that PENMAN cannot hold", text=line)
     return line
 

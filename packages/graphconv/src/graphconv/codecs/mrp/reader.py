@@ -124,6 +124,8 @@ def _graph(record: Json, framework: str, items: list[Json], links: list[Json]) -
         anchors = positions(anchor_spans(item, len(text or "")), spans)
         if "anchors" in private(item):
             anchors = tuple(expect_list(private(item)["anchors"], int, "the anchors of a node"))
+            if not {*anchors} <= {*range(len(tokens))}:
+                raise Malformed("a node is anchored to a token that does not exist")
         node = _node(item, Node(node_id, None, anchors), framework, incoming)
         if framework == "ucca":
             node = node._replace(implicit=is_implicit(node, sources, tops))

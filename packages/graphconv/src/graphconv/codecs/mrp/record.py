@@ -285,7 +285,8 @@ def _private(node: Node, context: _Context, properties: list[tuple[str, Any]]) -
         private["implicit"] = node.implicit
     if node.constant:
         private["constant"] = True
-    if graph.framework == "amr" and node.anchors != _read_anchors(node, context.spans):
+    # An alignment, or a token without characters.
+    if graph.framework in ("amr", "ucca") and node.anchors != _read_anchors(node, context.spans):
         private["anchors"] = list(node.anchors)
     if is_unit and graph_id(context.names[node.id], "ucca") != node.id:
         private["id"] = node.id

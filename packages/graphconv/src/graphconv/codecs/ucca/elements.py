@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 from xml.etree.ElementTree import Element
@@ -11,7 +11,11 @@ from xml.etree.ElementTree import Element
 from graphconv.codecs.ucca.writer import (
     CODES,
     EDGE_MARKS,
+    EMPTY_SLOT,
+    EMPTY_SLOTS,
     FORMAT,
+    NO_CATEGORY,
+    NO_SLOT,
     NODE_MARKS,
     TERMINAL,
     TOKEN_MARKS,
@@ -22,7 +26,7 @@ from graphconv.graph import Attributes, join_categories
 
 Pairs = list[tuple[str, Any]]
 Styles = frozenset[str]
-"""Those of the extras ``categories`` and ``terminal_categories`` that a passage has."""
+"""Those of the extras ``categories``, ``terminal_categories`` and ``empty_slots`` that it has."""
 
 _PLACES = ("paragraph", "paragraph_position", "text")
 
@@ -51,8 +55,8 @@ class Link(NamedTuple):
     label: str
     remote: bool
     attributes: Attributes
-    is_plain_terminal: bool
-    """Whether an edge to a terminal is one of the unit's anchors, and no Edge."""
+    written: str | None
+    """How an edge that makes a terminal an anchor of the unit is written; None: it is an Edge."""
 
 
 class Unit(NamedTuple):
@@ -206,24 +210,42 @@ def read_link(source: XmlSource, element: Element, styles: Styles) -> Link:
     usual = len(tags) > 1 or style_of(tags) in styles
     if bool(categories) != usual:
         pairs.append(("categories", bool(categories)))
+    empty = EMPTY_SLOTS in styles
     for number, category in enumerate(categories):
         if len(category):
             source.fail("unexpected element in a category", category)
-        if len(category.attrib) > 1:
-            pairs += _pairs(category.attrib, f"category/{number}/", ("tag",))
+        if len(category.attrib) > 1 or empty:
+            said = {"slot": None, **category.attrib} if empty else category.attrib
+            usual_slot = empty and said["slot"] == ""
+            pairs += _pairs(
+                said, f"category/{number}/", ("tag", "slot") if usual_slot else ("tag",)
+            )
+    label = _label(tags)
+    written = None
+    if label == TERMINAL and not remote and kind == TERMINAL and not unusual:
+        written = _way_to_write(pairs, categories)
     if unusual:
         pairs.append(("children", unusual))
-    label = _label(tags)
-    plain = label == TERMINAL and not remote and not pairs
-    return Link(label, remote, tuple(pairs), plain)
+    return Link(label, remote, tuple(pairs), written)
+
+
+def _way_to_write(pairs: Pairs, categories: Sequence[Element]) -> str | None:
+    """Return one of the :data:`TERMINAL_EDGES`, or None if a terminal edge says more than that."""
+    if not {name for name, _ in pairs} <= {"categories", "category/0/slot"}:
+        return None
+    if not categories:
+        return NO_CATEGORY
+    slot = categories[0].get("slot")
+    return {None: NO_SLOT, "": EMPTY_SLOT}.get(slot) if len(categories) == 1 else None
 
 
 def read_style(edge: Element) -> Styles:
-    """Say that *edge* has a category element even though it is the only one."""
+    """Say that *edge* has a category element even though it is the only one, or an empty slot."""
     categories = edge.findall("category")
-    if len(categories) != 1:
-        return frozenset()
-    return frozenset({style_of((categories[0].get("tag"),))})
+    found = {EMPTY_SLOTS for category in categories if category.get("slot") == ""}
+    if len(categories) == 1:
+        found.add(style_of((categories[0].get("tag"),)))
+    return frozenset(found)
 
 
 def _read_root(source: XmlSource, extras: Pairs) -> tuple[dict[str, Element], Pairs]:
@@ -270,7 +292,7 @@ def _read_layer(source: XmlSource, layer: Element | None, extras: Pairs) -> list
 
 
 def _pairs(
-    attributes: dict[str, str],
+    attributes: Mapping[str, str | None],
     prefix: str,
     skip: Sequence[str] = (),
     reserved: frozenset[str] = frozenset(),

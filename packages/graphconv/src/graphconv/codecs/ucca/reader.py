@@ -13,7 +13,9 @@ Token, Node and Edge is in their attributes, and only where it differs from the 
   it is 1, ``paragraph_position`` unless it counts on in the paragraph. ``pos_name`` is ``tag`` if
   the token has no ``pos`` feature but a ``tag``.
 * ``order`` of a unit: how many edges stand before each of its anchors, unless all anchors come
-  first. ``category/1/slot`` and so on of an edge: what its categories (counted from 0) say beyond
+  first; ``terminals``: how the edges to them are written, unless all are in the passage's usual
+  way: ``-`` without a category, ``c`` with one, ``s`` with one that has an empty slot.
+  ``category/1/slot`` and so on of an edge: what its categories (counted from 0) say beyond
   their tags. ``type`` of an edge that is not its first category.
 * ``node/name`` and ``edge/name``: unusual attributes of these elements themselves.
 * ``children``: the child elements as a JSON list, where they are unusual: ``a`` for attributes,
@@ -21,7 +23,8 @@ Token, Node and Edge is in their attributes, and only where it differs from the 
   the layers; anything else (comments, unknown elements and layers) as XML.
 * Graph: attributes and extra of the passage are metadata; those of the layers are extras called
   ``layer0/extra/doc`` and so on. The extras ``categories`` and ``terminal_categories`` say that
-  edges have a category element even if it is the only one (as in newer files), ``ascii`` that other
+  edges have a category element even if it is the only one (as in newer files), ``empty_slots`` that
+  categories have an empty slot, ``ascii`` that other
   characters are written as references; ``declaration``, ``prolog`` and ``epilog`` stand outside of
   the root element.
 * The extra ``format`` is ``ucca-xml``. In a graph that never was a file, and so does not have it,
@@ -83,7 +86,7 @@ from graphconv.codecs.ucca.elements import (
     read_terminal,
     read_unit,
 )
-from graphconv.codecs.ucca.writer import write_passage
+from graphconv.codecs.ucca.writer import is_number, way_of, write_passage
 from graphconv.codecs.ucca.xml_source import XmlSource, parse_xml
 from graphconv.errors import FormatError
 from graphconv.graph import Attributes, Edge, Graph, Node, Token, attribute
@@ -192,6 +195,9 @@ def parse_whole(block: Block) -> Graph:
 
 def format(graph: Graph) -> str:  # noqa: A001 - the name that every codec has
     """Turn *graph* into a passage."""
+    if graph.framework != "ucca":
+        message = f"graph {graph.id}: a graph of {graph.framework} cannot be written as UCCA"
+        raise FormatError(message)
     return write_passage(graph)
 
 
@@ -275,7 +281,7 @@ def _read_tokens(terminals: Iterable[Terminal]) -> tuple[tuple[Token, ...], dict
             marks.append(("paragraph", here))
         if given != str(place):
             marks.append(("paragraph_position", given))
-            place = int(given) if given and given.isdecimal() else place
+            place = int(given) if given and is_number(given) else place
         marks += others
         if token_id == f"0.{last + 1}":  # nearly always
             last += 1
@@ -292,8 +298,8 @@ def _read_tokens(terminals: Iterable[Terminal]) -> tuple[tuple[Token, ...], dict
 def _token_number(token_id: str, last: int, position: int) -> int:
     """Return the number in the id of a terminal, which must be greater than the *last* one."""
     number = token_id.removeprefix("0.")
-    if not number.isdecimal() or f"0.{int(number)}" != token_id:
-        message = f"the id of a terminal must be like 0.1, not {token_id!r}"
+    if not is_number(number) or f"0.{int(number)}" != token_id:
+        message = f"the id of a terminal must be like 0.1, not {token_id[:60]!r}"
         raise _MisfitError(message, 0, position)
     if int(number) == last:
         raise _MisfitError(f"node {token_id!r} is defined twice", 0, position)
@@ -326,19 +332,22 @@ def _read_units(
     linkage: set[str] = set()
     sources: set[str] = set()  # of the edges that lead back
     terminals: dict[str, Node] = {}
+    usual_way = way_of(passage.styles)
     for number, (unit_id, unit) in enumerate(zip(passage.unit_ids, passage.units, strict=True)):
         kind, implicit, attributes, unusual, links = unit
         if kind == "LKG":
             linkage.add(unit_id)
         anchors: list[int] = []
         order: list[int] = []
+        ways: list[str] = []
         first = len(edges)
-        for target, (label, remote, marks, is_plain_terminal) in links:
+        for target, (label, remote, marks, written) in links:
             if target in positions:
                 position = positions[target]
-                if is_plain_terminal:
+                if written is not None:
                     anchors.append(position)
                     order.append(len(edges) - first)
+                    ways.append(written)
                     continue
                 terminals[target] = Node(target, None, (position,), attributes=_TERMINAL_NODE)
             elif target not in numbers:
@@ -349,6 +358,8 @@ def _read_units(
             edges.append(_edge((unit_id, target, label, remote, marks)))
         if any(order):
             attributes = (*attributes, ("order", " ".join(map(str, order))))
+        if ways.count(usual_way) < len(ways):
+            attributes = (*attributes, ("terminals", " ".join(ways)))
         if unusual:
             attributes += unusual
         nodes.append(_node((unit_id, None, tuple(anchors), False, implicit, attributes)))

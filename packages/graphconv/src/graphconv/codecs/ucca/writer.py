@@ -8,7 +8,9 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from operator import itemgetter
 from typing import Any, NamedTuple
+from xml.parsers import expat
 
+from graphconv.codecs.ucca.xml_source import XML_NAMESPACE
 from graphconv.errors import FormatError
 from graphconv.graph import Attributes, Edge, Graph, Node, attribute, split_categories
 
@@ -16,6 +18,15 @@ FORMAT = "ucca-xml"
 """The extra ``format`` of a graph that was read from XML: nothing has to be guessed."""
 
 TERMINAL = "Terminal"
+EMPTY_SLOTS = "empty_slots"
+"""The extra that says that categories have an empty slot."""
+NO_CATEGORY, NO_SLOT, EMPTY_SLOT = "-", "c", "s"
+TERMINAL_EDGES = {
+    NO_CATEGORY: "",
+    NO_SLOT: f'        <category tag="{TERMINAL}" />\n',
+    EMPTY_SLOT: f'        <category slot="" tag="{TERMINAL}" />\n',
+}
+"""The ways to write the edge to an anchor: all of them say the same."""
 CODES = {"attributes": "a", "extra": "x", "category": "c", "node": "n", "edge": "e"}
 
 # Names that mean something else in attributes and features than in the file.
@@ -24,6 +35,7 @@ GRAPH_MARKS = frozenset(
         "format",
         "categories",
         "terminal_categories",
+        "empty_slots",
         "children",
         "ascii",
         "declaration",
@@ -32,16 +44,16 @@ GRAPH_MARKS = frozenset(
     }
 )
 TOKEN_MARKS = frozenset({"type", "paragraph", "paragraph_position", "pos_name", "children"})
-NODE_MARKS = frozenset({"type", "order", "terminal", "children"})
+NODE_MARKS = frozenset({"type", "order", "terminals", "terminal", "children"})
 EDGE_MARKS = frozenset({"type", "categories", "children"})
 
 # What the features of most tokens consist of.
 _PLAIN_GROUPS = frozenset({"", "extra"})
 _PLAIN_MARKS = frozenset({"type", "pos_name"})
 _EDGE_HEAD = '      <edge toID="'
+_GROUPS = frozenset({"attributes", "extra", "layer", "node", "edge", "category"})
 _NEWLINE = "\n"  # Python 3.11 has no backslash inside of an f-string
-_STYLES = ("categories", "terminal_categories")
-_XML_NAMESPACE = "{http://www.w3.org/XML/1998/namespace}"
+_STYLES = ("categories", "terminal_categories", EMPTY_SLOTS)
 _ESCAPES = str.maketrans(
     {
         "&": "&amp;",
@@ -57,6 +69,8 @@ _is_special = re.compile(r'[&<>"\x00-\x1f\ud800-\udfff\ufffe\uffff]').search
 _is_forbidden = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]").search
 _is_name = re.compile(r"(?:xml:)?[^\W\d][\w.\-]*").fullmatch
 _is_unit_id = re.compile(r"1\.[0-9]+").fullmatch
+is_number = re.compile("[0-9]{1,18}").fullmatch
+"""Say whether a text is a number of a sensible length."""
 
 _Groups = dict[str, dict[str, Any]]
 """Names and values by the element that they belong to; those of marks by ``""``."""
@@ -111,6 +125,8 @@ def _places(
             group = ""
         elif "/" in name:
             group, _, rest = name.partition("/")
+            if default and group not in _GROUPS:
+                raise FormatError("XML has no place for an attribute with this name", text=name)
         groups.setdefault(group, []).append((rest, i))
     return [*groups.items()]
 
@@ -136,11 +152,19 @@ def _quote_all(texts: Iterable[str]) -> Iterable[str]:
 def _template(names: tuple[str, ...]) -> tuple[tuple[str, ...], str]:
     """Return *names* in order, and the text of these attributes with a place for each value."""
     order = tuple(sorted(names))
-    written = [name.replace(_XML_NAMESPACE, "xml:") for name in order]
+    written = [name.replace(XML_NAMESPACE, "xml:") for name in order]
     for name in written:
-        if not _is_name(name):
+        if not _is_name(name) or not (name.isascii() or _is_read_as_name(name)):
             raise FormatError("XML cannot hold an attribute with this name", text=name)
     return order, "".join([f' {name}="%s"' for name in written])
+
+
+def _is_read_as_name(name: str) -> bool:
+    """Ask the parser, whose names are those of an older XML."""
+    try:
+        return expat.ParserCreate().Parse(f'<a {name}="" />', True) == 1
+    except expat.ExpatError:
+        return False
 
 
 def _write_pairs(pairs: dict[str, Any]) -> str:
@@ -235,7 +259,7 @@ def _write_tokens(graph: Graph, kinds: dict[str, str]) -> tuple[list[str], list[
         given = str(place)
         if "paragraph_position" in marks:
             given = marks["paragraph_position"]
-            place = int(given) if given and given.isdecimal() else place
+            place = int(given) if given and is_number(given) else place
         if "node" in groups:
             token_id = groups["node"].get("ID") or token_id
         ids.append(token_id)
@@ -313,8 +337,9 @@ def _write_units(
                 tails[label] = _edge_tail(label, styles)
             item = f"{_EDGE_HEAD}{written[target]}{tails[label]}"
         outgoing[source].append(item)
-    tail = _edge_tail(TERMINAL, styles)
-    anchor_items = [f"{_EDGE_HEAD}{token_id}{tail}" for token_id in _quote_all(token_ids)]
+    tail = _terminal_tail(way_of(styles))
+    anchor_heads = [f"{_EDGE_HEAD}{token_id}" for token_id in _quote_all(token_ids)]
+    anchor_items = [f"{head}{tail}" for head in anchor_heads]
     texts = []
     for node in graph.nodes:
         node_id, _, anchors, _, implicit, attributes = node
@@ -325,6 +350,12 @@ def _write_units(
         items = outgoing[node_id]
         if anchors:
             words = [anchor_items[anchor] for anchor in anchors]
+            if "terminals" in marks:
+                ways = marks["terminals"].split()
+                words = [
+                    f"{anchor_heads[anchor]}{_terminal_tail(way)}"
+                    for anchor, way in zip(anchors, ways, strict=True)
+                ]
             items = _merge(words, items, marks["order"]) if "order" in marks else words + items
         kind = marks["type"] if "type" in marks else kinds.get(node_id, "FN")
         if implicit:
@@ -354,6 +385,18 @@ def _merge(anchors: list[str], edges: list[str], order: str) -> list[str]:
     return result + anchors[len(order.split()) :] + edges[done:]
 
 
+def way_of(styles: frozenset[str]) -> str:
+    """Return the usual way of a passage to write an edge to an anchor."""
+    if "terminal_categories" not in styles:
+        return NO_CATEGORY
+    return EMPTY_SLOT if EMPTY_SLOTS in styles else NO_SLOT
+
+
+def _terminal_tail(way: str) -> str:
+    """Return what stands behind the target's id in an edge to an anchor."""
+    return f'" type="{TERMINAL}">\n        <attributes />\n{TERMINAL_EDGES[way]}      </edge>\n'
+
+
 def style_of(tags: tuple[str | None, ...]) -> str:
     """Return the extra that says whether an edge with this category has a category element."""
     return "terminal_categories" if tags == (TERMINAL,) else "categories"
@@ -367,7 +410,8 @@ def _write_edge(edge: Edge, target: str, styles: frozenset[str]) -> str:
     tags = split_categories(edge.label)
     categories = []
     if marks.get("categories", len(tags) > 1 or style_of(tags) in styles):
-        said: list[dict[str, Any]] = [{"tag": tag} for tag in tags]
+        slot = {"slot": ""} if EMPTY_SLOTS in styles else {}
+        said: list[dict[str, Any]] = [{**slot, "tag": tag} for tag in tags]
         for name, value in groups.get("category", {}).items():
             number, _, rest = name.partition("/")
             if int(number) < len(said):
@@ -383,7 +427,8 @@ def _edge_tail(label: str, styles: frozenset[str]) -> str:
     """Return what stands behind the target's id in an edge that says nothing but its label."""
     tags = split_categories(label)
     categories = tags if len(tags) > 1 or style_of(tags) in styles else ()
-    inner = "".join([f'        <category tag="{_quote(tag)}" />\n' for tag in categories])
+    slot = 'slot="" ' if EMPTY_SLOTS in styles else ""
+    inner = "".join([f'        <category {slot}tag="{_quote(tag)}" />\n' for tag in categories])
     return f'" type="{_quote(tags[0])}">\n        <attributes />\n{inner}      </edge>\n'
 
 
@@ -397,17 +442,27 @@ def _name_units(graph: Graph, fresh: bool) -> dict[str, str]:
 
 
 def _guess_kinds(graph: Graph) -> dict[str, str]:
-    """Guess the types of terminals and units in a graph that does not say them."""
-    kinds = {
-        f"0.{number}": "Punctuation"
-        for number, token in enumerate(graph.tokens, 1)
-        if token.form and not any(character.isalnum() for character in token.form)
-    }
+    """Guess the types of terminals and units in a graph that does not say them.
+
+    The word of a ``U`` unit is punctuation, that of another unit is none, even if it is a ``$``;
+    where a unit has more words or children, what has no letter and no digit is. So it is for
+    all words of English-Wiki and EWT.
+    """
     incoming: dict[str, set[str]] = {node.id: set() for node in graph.nodes}
     outgoing: dict[str, set[str]] = {node.id: set() for node in graph.nodes}
     for edge in graph.edges:
         incoming[edge.target].add(edge.label)
         outgoing[edge.source].add(edge.label)
+    alone = {
+        node.anchors[0]: incoming[node.id] == {"U"}
+        for node in graph.nodes
+        if len(node.anchors) == 1 and not outgoing[node.id] and not _is_terminal(node)
+    }
+    kinds = {
+        f"0.{position + 1}": "Punctuation"
+        for position, token in enumerate(graph.tokens)
+        if alone.get(position, token.form and not any(map(str.isalnum, token.form)))
+    }
     for node in graph.nodes:
         if outgoing[node.id] and outgoing[node.id] <= {"LA", "LR"}:
             kinds[node.id] = "LKG"

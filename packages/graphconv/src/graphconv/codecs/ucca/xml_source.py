@@ -16,6 +16,8 @@ from xml.parsers import expat
 
 from graphconv.errors import FormatError
 
+XML_NAMESPACE = "{http://www.w3.org/XML/1998/namespace}"
+_INTERPRETED = frozenset({"root", "layer", "node", "edge", "category", "attributes", "extra"})
 _has_text = re.compile(r">\s*+[^<]").search
 
 
@@ -40,8 +42,8 @@ class XmlSource(NamedTuple):
         return skipped + next(found)
 
     def fail(self, message: str, element: Element) -> NoReturn:
-        """Raise FormatError at the line of *element*."""
-        raise FormatError(message, filename=self.filename, lineno=self.line(element))
+        """Raise FormatError at the line of *element*, and show that line."""
+        raise _error(message, self.text, self.filename, self.line(element))
 
     def quote(self, element: Element) -> str:
         """Return *element* as XML, without what follows it."""
@@ -49,7 +51,7 @@ class XmlSource(NamedTuple):
             text = ElementTree.tostring(element, encoding="unicode")
         except RecursionError as exc:
             message = "the elements are nested too deeply"
-            raise FormatError(message, filename=self.filename, lineno=self.line(element)) from exc
+            raise _error(message, self.text, self.filename, self.line(element)) from exc
         return text.removesuffix(element.tail or "")
 
 
@@ -65,17 +67,34 @@ def parse_xml(text: str, filename: str) -> XmlSource:
         root = ElementTree.fromstring(content, parser)
     except UnicodeEncodeError as exc:
         line = text.count("\n", 0, exc.start) + skipped + 1
-        raise FormatError("this is not UTF-8 text", filename=filename, lineno=line) from exc
+        raise _error("this is not UTF-8 text", text, filename, line) from exc
     except (ElementTree.ParseError, expat.ExpatError) as exc:
         line = exc.position[0] if isinstance(exc, ElementTree.ParseError) else exc.lineno
         message = f"this is not well-formed XML, {expat.ErrorString(exc.code)}"
-        raise FormatError(message, filename=filename, lineno=line + skipped) from exc
+        raise _error(message, text, filename, line + skipped) from exc
     source = XmlSource(root, text, filename, around)
+    if "xmlns" in content:
+        _refuse_namespaces(source)
     if _has_text(content):
         for element, piece in _texts(root):
             if piece and not piece.isspace():
                 source.fail(f"unexpected text {piece.strip()[:40]!r}", element)
     return source
+
+
+def _error(message: str, text: str, filename: str, lineno: int) -> FormatError:
+    """Return an error that shows its line."""
+    lines = text.split("\n", lineno)[lineno - 1 : lineno]
+    shown = lines[0].strip() if lines else None
+    return FormatError(message, filename=filename, lineno=lineno, text=shown)
+
+
+def _refuse_namespaces(source: XmlSource) -> None:
+    """Refuse attributes in a namespace on elements that we interpret: nobody could write them."""
+    for element in filter(_is_element, source.root.iter()):
+        foreign = [n for n in element.attrib if n[0] == "{" and not n.startswith(XML_NAMESPACE)]
+        if foreign and element.tag in _INTERPRETED:
+            source.fail(f"an attribute in a namespace, {foreign[0]}, is not supported", element)
 
 
 def _skip_space(text: str) -> tuple[str, int]:
@@ -106,11 +125,8 @@ def _read_around(text: str, filename: str, skipped: int) -> tuple[tuple[str, str
         return "epilog" if depth < 0 else "prolog"
 
     def refuse(*_: object) -> None:
-        raise FormatError(
-            "document type declarations and entities are not allowed",
-            filename=filename,
-            lineno=parser.CurrentLineNumber + skipped,
-        )
+        message = "document type declarations and entities are not allowed"
+        raise _error(message, "\n" * skipped + text, filename, parser.CurrentLineNumber + skipped)
 
     def declare(_: str, encoding: str | None, __: int) -> None:
         # What we write is UTF-8, whatever the file was.

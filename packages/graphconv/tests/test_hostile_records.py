@@ -1,0 +1,316 @@
+"""Records that contradict themselves or say what no writer may believe: refused, with the place."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from graphconv import io
+from graphconv.arborescence import relations
+from graphconv.check import check_graph
+from graphconv.cli import main
+from graphconv.codecs import Block, ucca
+from graphconv.conversion import from_relations, to_arborescence, to_graph
+from graphconv.errors import FormatError
+from graphconv.graph import Edge, Graph, Node, Token
+
+UCCA_TREE: dict[str, Any] = {
+    "arborescence": 1,
+    "id": "1",
+    "framework": "ucca",
+    "tokens": [["Go"]],
+    "rows": [["ROOT", 1, 0, "root"], ["Go", 2, 1, "H", [0]]],
+    "side": {"ids": ["1.1", "1.2"]},
+}
+AMR_TREE: dict[str, Any] = {
+    "arborescence": 1,
+    "id": "1",
+    "framework": "amr",
+    "tokens": [["Go"]],
+    "rows": [["go-02", 1, 0, "root"], ["boy", 2, 1, "ARG0"]],
+    "side": {"ids": ["g", "b"]},
+}
+DM_TREE: dict[str, Any] = {
+    "arborescence": 1,
+    "id": "1",
+    "framework": "dm",
+    "tokens": [["Dogs"], ["bark"]],
+    "rows": [["bark", 1, 0, "root", [1]], ["Dogs", 2, 1, "ARG1", [0]]],
+    "side": {},
+}
+PASSAGE = """<root annotationID="0" passageID="7">
+  <attributes />
+  <layer layerID="0">
+    <attributes />
+    <node ID="0.1" type="Word">
+      <attributes paragraph="1" paragraph_position="1" text="Go" />
+    </node>
+    <node ID="0.2" type="Punctuation">
+      <attributes paragraph="1" paragraph_position="2" text="!" />
+    </node>
+  </layer>
+  <layer layerID="1">
+    <attributes />
+    <node ID="1.1" type="FN">
+      <attributes />
+      <edge toID="1.2" type="H">
+        <attributes />
+        <category slot="" tag="H" />
+      </edge>
+      <edge toID="1.3" type="U">
+        <attributes />
+        <category slot="" tag="U" />
+      </edge>
+    </node>
+    <node ID="1.2" type="FN">
+      <attributes />
+      <edge toID="0.1" type="Terminal">
+        <attributes />
+        <category slot="" tag="Terminal" />
+      </edge>
+    </node>
+    <node ID="1.3" type="PNCT">
+      <attributes />
+      <edge toID="0.2" type="Terminal">
+        <attributes />
+        <category slot="" tag="Terminal" />
+      </edge>
+    </node>
+  </layer>
+</root>
+"""
+
+
+def invoke(*arguments: object) -> tuple[int, str, str]:
+    result = CliRunner().invoke(main, [str(argument) for argument in arguments])
+    assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+    return result.exit_code, result.stdout, result.stderr
+
+
+def written(path: Path, *records: object) -> Path:
+    path.write_text("".join(f"{json.dumps(record)}\n" for record in records), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("tree", "side"),
+    [
+        (UCCA_TREE, {"nodes": [[1, {"attributes": [["order", "x"]]}]]}),
+        (UCCA_TREE, {"nodes": [[1, {"attributes": [["order", 5]]}]]}),
+        (UCCA_TREE, {"nodes": [[1, {"attributes": [["terminals", "? ?"]]}]]}),
+        (UCCA_TREE, {"nodes": [[1, {"attributes": [["children", "x"]]}]]}),
+        (UCCA_TREE, {"nodes": [[1, {"attributes": [["children", "[3]"]]}]]}),
+        (UCCA_TREE, {"nodes": [[1, {"attributes": [["children", '["a", "</node>"]']]}]]}),
+        (UCCA_TREE, {"extras": [["children", '["a", "0", "1", "</root>"]']]}),
+        (UCCA_TREE, {"extras": [["epilog", "<root />"]]}),
+        (UCCA_TREE, {"ids": ["1.1", "0.1"], "extras": [["format", "ucca-xml"]]}),
+        (UCCA_TREE, {"metadata": [["\u00b2", "value"]]}),
+        (UCCA_TREE, {"metadata": [["a/b", "value"]]}),
+        (AMR_TREE, {"extras": [["trailer", "(x / y)"]]}),
+        (AMR_TREE, {"extras": [["comments", 5]]}),
+        (AMR_TREE, {"extras": [["comments", "(x / y)"]]}),
+        (AMR_TREE, {"metadata": [["snt", "Go\n(x / y)"]]}),
+        (DM_TREE, {"extras": [["head", "#1\n1\tHi\thi\tUH\t-\t-\t_\n\n#2\n"]]}),
+        (DM_TREE, {"extras": [["newline", 7]]}),
+        (DM_TREE, {"extras": [["tail", "\n#2\n1\tHi\thi\tUH\t-\t-\t_\n\n"]]}),
+    ],
+)
+def test_side_records_that_no_writer_believes(
+    tmp_path: Path, tree: dict[str, Any], side: dict[str, Any]
+) -> None:
+    record = {**tree, "side": {**tree["side"], **side}}
+    source = written(tmp_path / "a.jsonl", tree, record)
+    code, out, said = invoke("from-arborescence", source, "--to", _native(tree), "-o", "-")
+    if _native(tree) == "ucca":  # one passage per file
+        source = written(tmp_path / "a.jsonl", record)
+        code, out, said = invoke("from-arborescence", source, "--to", "ucca")
+        assert re.search(r"a\.jsonl:1: ", said)
+    else:
+        assert re.search(r"a\.jsonl:2: ", said)
+        assert code == 1
+    assert (code, "Traceback" in said) == (1, False)
+    assert out.count("#1\n") + out.count("::id 1") <= 1
+
+
+def _native(tree: dict[str, Any]) -> str:
+    return {"ucca": "ucca", "amr": "amr", "dm": "sdp"}[tree["framework"]]
+
+
+@pytest.mark.parametrize(
+    ("tree", "rows", "message"),
+    [
+        (DM_TREE, [["sing", 1, 0, "root", [1]]], "row 1 is called 'sing', but its token is 'bark'"),
+        (
+            AMR_TREE,
+            [["go-02", 1, 0, "root"], ["boy", 2, 1, "ARG0"], ["girl", 2, 1, "ARG1"]],
+            "row 3 is called 'girl', but the first row of its node, 2, is 'boy'",
+        ),
+        (
+            UCCA_TREE,
+            [["ROOT", 1, 0, "root"], ["H", 2, 1, "H"], ["H", 2, 2, "A~"], ["Go", 4, 2, "P", [0]]],
+            "cycle",
+        ),
+    ],
+)
+def test_rows_that_contradict_themselves(
+    tmp_path: Path, tree: dict[str, Any], rows: list[Any], message: str
+) -> None:
+    record = {**tree, "rows": rows, "side": {}}
+    with pytest.raises(FormatError, match=re.escape(message)) as caught:
+        list(io.read(written(tmp_path / "a.jsonl", record)))
+    assert caught.value.lineno == 1
+
+
+def test_the_private_key_of_mrp_injects_nothing(tmp_path: Path) -> None:
+    def record(*attributes: list[Any]) -> dict[str, Any]:
+        node = {"id": 1, "anchors": [{"from": 0, "to": 2}]}
+        return {
+            "id": "1",
+            "flavor": 1,
+            "framework": "ucca",
+            "input": "Go",
+            "tops": [0],
+            "nodes": [{"id": 0}, {**node, "graphconv": {"attributes": attributes}}],
+            "edges": [{"source": 0, "target": 1, "label": "H"}],
+        }
+
+    unit = "</node><node ID='1.9' type='FN'><attributes />"
+    for bad in (["children", json.dumps(["a", "e", unit])], ["order", "x"]):
+        source = written(tmp_path / "a.mrp", record(bad))
+        code, out, said = invoke("convert", source, "--to", "ucca")
+        assert (code, out) == (1, "")
+        assert "a.mrp:1: graph 1" in said
+    assert invoke("convert", written(tmp_path / "a.mrp", record()), "--to", "ucca")[0] == 0
+
+
+@pytest.mark.parametrize(("graph_id", "tokens"), [("SDP 7", ["Go"]), ("a b", [])])
+def test_ids_that_sdp_cannot_hold(tmp_path: Path, graph_id: str, tokens: list[str]) -> None:
+    graph = Graph(graph_id, "dm", tuple(map(Token, tokens)))
+    with pytest.raises(FormatError, match=f"graph {graph_id} cannot be written as sdp"):
+        io.write([graph, Graph("c", "dm", (Token("Go"),))], tmp_path / "a.sdp")
+    assert not list(tmp_path.iterdir())
+
+
+def test_amr_that_is_too_deep_for_penman_is_not_written(tmp_path: Path) -> None:
+    nodes = tuple(Node(f"x{i}", "x") for i in range(3000))
+    edges = tuple(Edge(f"x{i}", f"x{i + 1}", "ARG1") for i in range(2999))
+    with pytest.raises(FormatError, match="nested deeper"):
+        io.write([Graph("1", "amr", (), nodes, edges, ("x0",))], tmp_path / "a.amr")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(("framework", "to"), [("amr", "ucca"), ("dm", "ucca"), ("dm", "amr")])
+def test_no_format_takes_another_framework(tmp_path: Path, framework: str, to: str) -> None:
+    graph = Graph("1", framework, (Token("Go"),), (Node("1", None, (0,)),), (), ("1",))
+    with pytest.raises(FormatError, match=f"a graph of {framework} cannot be written as"):
+        io.write([graph], tmp_path / "out", format=to)
+
+
+# UCCA
+
+
+def _edge(way: str, target: str) -> str:
+    category = {
+        "-": "",
+        "c": '        <category tag="Terminal" />\n',
+        "s": '        <category slot="" tag="Terminal" />\n',
+    }[way]
+    return (
+        f'      <edge toID="{target}" type="Terminal">\n        <attributes />\n'
+        f"{category}      </edge>\n"
+    )
+
+
+@pytest.mark.parametrize("second", "-cs")
+@pytest.mark.parametrize("first", "-cs")
+def test_all_ways_to_write_a_terminal_are_the_plain_edge(first: str, second: str) -> None:
+    text = PASSAGE.replace(_edge("s", "0.1"), _edge(first, "0.1"))
+    text = text.replace(_edge("s", "0.2"), _edge(second, "0.2"))
+    graph = ucca.parse(Block(text, "7.xml", 1))
+    tree = to_arborescence(graph)
+    assert [row[:4] for row in tree.rows] == [
+        ("ROOT", 1, 0, "root"),
+        ("Go", 2, 1, "H"),
+        ("!", 3, 1, "U"),
+    ]
+    assert ucca.format(to_graph(tree)) == text
+    assert check_graph(graph) == ()
+
+
+def test_check_sees_types_that_rows_do_not_tell(tmp_path: Path) -> None:
+    path = tmp_path / "7.xml"
+    path.write_text(PASSAGE, encoding="utf-8")
+    assert invoke("check", path)[0] == 0
+    path.write_text(PASSAGE.replace('"Word"', '"Punctuation"'), encoding="utf-8")
+    code, out, _ = invoke("check", path)
+    assert code == 1
+    assert "graph -> relations -> graph as it is scored: not the same" in out
+
+
+def test_the_word_of_a_u_unit_is_punctuation_and_no_other() -> None:
+    tokens = tuple(map(Token, ("\u00b2", "$", "x")))
+    nodes = (Node("1.1"), *(Node(f"1.{i + 2}", None, (i,)) for i in range(3)))
+    edges = tuple(Edge("1.1", f"1.{i + 2}", label) for i, label in enumerate(("U", "C", "U")))
+    text = ucca.format(Graph("1", "ucca", tokens, nodes, edges, ("1.1",)))
+    types = re.findall(r'<node ID="0\.." type="(\w+)"', text)
+    assert types == ["Punctuation", "Word", "Punctuation"]
+
+
+def test_the_root_is_the_primary_parent_whatever_its_id() -> None:
+    nodes = (Node("1.2"), Node("1.1", None, (0,)), Node("1.3"), Node("1.4"))
+    edges = (Edge("1.2", "1.1", "A"), Edge("1.3", "1.2", "A"), Edge("1.4", "1.2", "A"))
+    graph = Graph("odd", "ucca", (Token("Go"),), nodes, edges, ("1.4",))
+    assert check_graph(graph) == ()
+    tree = to_arborescence(graph)
+    bare = from_relations(relations(tree), id="odd", framework="ucca", tokens=graph.tokens)
+    assert to_arborescence(to_graph(bare)).rows == tree.rows
+
+
+def test_an_empty_terminal_survives_mrp(tmp_path: Path) -> None:
+    path = tmp_path / "7.xml"
+    path.write_text(PASSAGE.replace('text="!"', 'text=""'), encoding="utf-8")
+    (graph,) = io.read(path)
+    io.write([graph], tmp_path / "7.mrp")
+    (again,) = io.read(tmp_path / "7.mrp")
+    assert [node.anchors for node in again.nodes] == [node.anchors for node in graph.nodes]
+
+
+@pytest.mark.parametrize("digits", [19, 4400])
+@pytest.mark.parametrize("old", ['"0.1"', 'paragraph_position="1"', '"1.2"'])
+def test_numbers_of_any_length(tmp_path: Path, old: str, digits: int) -> None:
+    number = "1" * digits
+    new = old.replace("1", number) if old[1] != "1" else f'"1.{number}"'
+    path = tmp_path / "7.xml"
+    path.write_text(PASSAGE.replace(old, new), encoding="utf-8")
+    code, _, said = invoke("check", path)
+    assert code in (0, 1)
+    assert len(said) < 400
+
+
+def test_attributes_in_a_namespace_are_refused_when_read(tmp_path: Path) -> None:
+    path = tmp_path / "7.xml"
+    text = PASSAGE.replace("<root ", '<root xmlns:x="http://example.org/x" ')
+    path.write_text(text.replace('ID="0.1"', 'ID="0.1" x:note="hi"'), encoding="utf-8")
+    with pytest.raises(FormatError, match=r"7\.xml:5: an attribute in a namespace.*<node ID="):
+        list(io.read(path))
+
+
+def test_errors_in_xml_show_their_line(tmp_path: Path) -> None:
+    path = tmp_path / "7.xml"
+    path.write_text(PASSAGE.replace(' text="Go"', ""), encoding="utf-8")
+    with pytest.raises(FormatError, match=r'7\.xml:5: a terminal needs.*type="Word"'):
+        list(io.read(path))
+
+
+def test_a_carriage_return_in_metadata_is_kept(tmp_path: Path) -> None:
+    path = tmp_path / "a.amr"
+    path.write_bytes(b"# ::id 1\r\n# ::snt It\rbarks .\n(b / bark-01\r\n   :ARG0 (i / it))\n")
+    code, out, _ = invoke("convert", path, "--to", "amr")
+    assert code == 0
+    (graph,), (again,) = io.read(path), io.loads(out)
+    assert again == graph
