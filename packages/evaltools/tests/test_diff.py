@@ -1,8 +1,18 @@
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from evaltools.diff import difference
+from evaltools.metrics import METRICS
 from graphconv.codecs import Block
 from graphconv.codecs.amr import parse
 from graphconv.draw import EXTRA, MATCH, MISSING, svg
 from graphconv.graph import Edge, Graph, Node, Token
+from graphconv.testing import graphs
 
 
 def amr(text: str) -> Graph:
@@ -60,6 +70,59 @@ def test_ucca() -> None:
         )
         return Graph("1", "ucca", tokens, nodes, edges, ("1.1",))
 
-    found = difference(graph("P"), graph("S"), "ucca", {})
+    found = difference(graph("P"), graph("S"), "ucca", {"normalize": False})
     assert found.matched == ["H [dogs bark]", "A [dogs]", "A* [dogs]"]
     assert (found.missing, found.extra) == (["P [bark]"], ["S [bark]"])
+
+
+@pytest.mark.property
+@pytest.mark.parametrize(
+    ("metric", "framework", "options"),
+    [
+        ("smatch", "amr", {}),
+        ("smatch", "amr", {"profile": "smatchpp-amr"}),
+        ("sdp", "dm", {}),
+        ("ucca", "ucca", {}),
+        ("ucca", "ucca", {"normalize": False}),
+        ("mrp", "amr", {}),
+        ("mrp", "ucca", {}),
+    ],
+)
+@given(data=st.data())
+def test_diff_shows_what_score_counts(
+    metric: str, framework: str, options: Mapping[str, Any], data: st.DataObject
+) -> None:
+    gold = data.draw(graphs(framework))
+    other = data.draw(graphs(framework))
+    # Another graph over the same words.
+    nodes = tuple(n for n in other.nodes if all(a < len(gold.tokens) for a in n.anchors))
+    kept = {node.id for node in nodes}
+    edges = tuple(edge for edge in other.edges if {edge.source, edge.target} <= kept)
+    tops = tuple(top for top in other.tops if top in kept)
+    other = replace(other, nodes=nodes, edges=edges, tops=tops)
+    pred = replace(other, tokens=gold.tokens, extras=gold.extras)
+    counts = METRICS[metric].pair_counts(gold, pred, dict(options)).main
+    found = difference(gold, pred, metric, dict(options))
+    assert len(found.matched) == counts.match
+    assert len(found.missing) == counts.gold - counts.match
+    assert len(found.extra) == counts.pred - counts.match
+
+
+def test_ucca_is_compared_after_normalization() -> None:
+    """A center alone in its unit is the unit itself, so nothing is wrong here."""
+    tokens = Token("dogs"), Token("bark")
+
+    def passage(*, chain: bool) -> Graph:
+        units = [("1.1", ()), ("1.2", ()), ("1.3", () if chain else (0,)), ("1.4", (1,))]
+        edges = [Edge("1.1", "1.2", "H"), Edge("1.2", "1.3", "A"), Edge("1.2", "1.4", "P")]
+        if chain:
+            units.append(("1.5", (0,)))
+            edges.append(Edge("1.3", "1.5", "C"))
+        nodes = tuple(Node(name, anchors=anchors) for name, anchors in units)
+        return Graph("1", "ucca", tokens, nodes, tuple(edges), ("1.1",))
+
+    gold, pred = passage(chain=False), passage(chain=True)
+    found = difference(gold, pred, "ucca", {})
+    assert (found.missing, found.extra) == ([], [])
+    assert set(found.pred.edges.values()) == {MATCH}
+    assert difference(gold, pred, "ucca", {"normalize": False}).matched == found.matched

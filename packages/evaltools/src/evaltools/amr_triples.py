@@ -24,7 +24,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from graphconv.graph import Graph, attribute
+from graphconv.graph import Edge, Graph, attribute
 
 Term = int | str
 """A variable (its number) or a constant."""
@@ -81,20 +81,26 @@ REIFICATIONS = {
 }
 
 
+class _Way(NamedTuple):
+    """How a profile reads a graph."""
+
+    text: Callable[[str], str]
+    direction: Callable[[Term, str, Term], Triple]
+    standardized: bool = False
+    """Whether TOP has the root's concept, and reifications are undone."""
+
+
 def smatch_triples(graph: Graph) -> Triples:
     """Return the triples of smatch 1.0.4, less its bugs: TOP is a constant, no triple is lost."""
-    return _triples(graph, _smatch_text, _smatch_direction)
+    return _triples(graph, _WAYS["smatch-1.0.4"])
 
 
 def smatchpp_triples(graph: Graph) -> Triples:
     """Return the triples of Smatch++ for AMR: TOP is the root's concept, reifications undone."""
-    triples = _triples(graph, _smatchpp_text, _smatchpp_direction)
-    concepts = {source: target for source, role, target in triples.items if role == INSTANCE}
-    items = {
-        (source, role, concepts.get(source, target) if role == TOP else target)
-        for source, role, target in triples.items
-    }
-    return Triples(triples.variables, frozenset(_dereify(items, concepts)))
+    triples = _triples(graph, _WAYS["smatchpp-amr"])
+    items, undone = _standardized(triples.items)
+    removed = {triple for replaced in undone.values() for triple in replaced}
+    return Triples(triples.variables, frozenset((items - removed) | undone.keys()))
 
 
 PROFILES: dict[str, Callable[[Graph], Triples]] = {
@@ -104,31 +110,71 @@ PROFILES: dict[str, Callable[[Graph], Triples]] = {
 """The triples by the name of the profile."""
 
 
-def _triples(
-    graph: Graph,
-    text: Callable[[str], str],
-    direction: Callable[[Term, str, Term], Triple],
-) -> Triples:
+def origins(graph: Graph, profile: str) -> dict[Triple, tuple[set[str], set[int]]]:
+    """Return the triples of a graph, each with the nodes and the edges (by number) that make it.
+
+    The one of TOP has none.
+    """
+    way = _WAYS[profile]
+    terms, _ = _terms(graph, way.text)
+    found: dict[Triple, tuple[set[str], set[int]]] = {}
+    for node in graph.nodes:
+        if not node.constant and node.label is not None:
+            found[_instance(terms[node.id], node.label, way.text)] = {node.id}, set()
+    for top in graph.tops[:1]:
+        found[terms[top], TOP, "top"] = set(), set()
+    for number, edge in enumerate(graph.edges):
+        found.setdefault(_relation(edge, terms, way), (set(), set()))[1].add(number)
+    if not way.standardized:
+        return found
+    items, undone = _standardized(found)
+    renamed = {triple: found.get(triple, (set(), set())) for triple in items}
+    for new, replaced in undone.items():
+        nodes, edges = renamed.get(new, (set(), set()))
+        for triple in replaced:
+            nodes, edges = nodes | renamed[triple][0], edges | renamed[triple][1]
+        renamed[new] = nodes, edges
+    removed = {triple for replaced in undone.values() for triple in replaced}
+    return {triple: origin for triple, origin in renamed.items() if triple not in removed}
+
+
+def _triples(graph: Graph, way: _Way) -> Triples:
+    terms, variables = _terms(graph, way.text)
+    items: set[Triple] = {
+        _instance(terms[node.id], node.label, way.text)
+        for node in graph.nodes
+        if not node.constant and node.label is not None
+    }
+    for top in graph.tops[:1]:
+        items.add((terms[top], TOP, "top"))
+    items.update(_relation(edge, terms, way) for edge in graph.edges)
+    return Triples(variables, frozenset(items))
+
+
+def _terms(graph: Graph, text: Callable[[str], str]) -> tuple[dict[str, Term], tuple[str, ...]]:
+    """Return what stands for each node in triples, and the ids of the variables."""
     terms: dict[str, Term] = {}
     variables: list[str] = []
-    items: set[Triple] = set()
     for node in graph.nodes:
         if node.constant:
             terms[node.id] = text(_unquoted(node.label or ""))
-            continue
-        number = terms[node.id] = len(variables)
-        variables.append(node.id)
-        if node.label is not None:
-            items.add((number, INSTANCE, text(_unquoted(node.label))))
-    for top in graph.tops[:1]:
-        items.add((terms[top], TOP, "top"))
-    for source, target, label, _, attributes in graph.edges:
-        if attributes and attribute(attributes, "inverted"):
-            triple = direction(terms[target], label + "-of", terms[source])
         else:
-            triple = direction(terms[source], label, terms[target])
-        items.add((triple[0], text(triple[1]), triple[2]))
-    return Triples(tuple(variables), frozenset(items))
+            terms[node.id] = len(variables)
+            variables.append(node.id)
+    return terms, tuple(variables)
+
+
+def _instance(term: Term, label: str, text: Callable[[str], str]) -> Triple:
+    return term, INSTANCE, text(_unquoted(label))
+
+
+def _relation(edge: Edge, terms: dict[str, Term], way: _Way) -> Triple:
+    source, target, label, _, attributes = edge
+    if attributes and attribute(attributes, "inverted"):
+        triple = way.direction(terms[target], label + "-of", terms[source])
+    else:
+        triple = way.direction(terms[source], label, terms[target])
+    return triple[0], way.text(triple[1]), triple[2]
 
 
 def _unquoted(value: str) -> str:
@@ -164,13 +210,23 @@ def _smatchpp_direction(source: Term, role: str, target: Term) -> Triple:
     return source, role, target
 
 
-def _dereify(items: Iterable[Triple], concepts: dict[Term, Term]) -> set[Triple]:
-    """Replace a node that stands for a relation, and for nothing more, by that relation."""
-    result = set(items)
-    entered = {target for _, _, target in result if isinstance(target, int)}
+def _standardized(items: Iterable[Triple]) -> tuple[set[Triple], dict[Triple, list[Triple]]]:
+    """Give TOP the root's concept; return also what each relation that was a node replaces."""
+    concepts: dict[Term, Term] = {source: t for source, role, t in items if role == INSTANCE}
+    result: set[Triple] = {
+        (source, role, concepts.get(source, target) if role == TOP else target)
+        for source, role, target in items
+    }
+    return result, _undone(result, concepts)
+
+
+def _undone(items: set[Triple], concepts: dict[Term, Term]) -> dict[Triple, list[Triple]]:
+    """Find the nodes that stand for a relation, and for nothing more, and that relation."""
+    entered = {target for _, _, target in items if isinstance(target, int)}
     roles: dict[Term, list[Triple]] = defaultdict(list)
-    for triple in result:
+    for triple in items:
         roles[triple[0]].append(triple)
+    found: dict[Triple, list[Triple]] = {}
     for node, concept in concepts.items():
         reification = REIFICATIONS.get(str(concept))
         if reification is None or node in entered:
@@ -178,6 +234,12 @@ def _dereify(items: Iterable[Triple], concepts: dict[Term, Term]) -> set[Triple]
         role, source, target = reification
         arguments = {r: t for _, r, t in roles[node] if r != INSTANCE}
         if len(roles[node]) == 3 and arguments.keys() == {source, target}:
-            result.difference_update(roles[node])
-            result.add((arguments[source], role, arguments[target]))
-    return result
+            relation = arguments[source], role, arguments[target]
+            found[relation] = found.get(relation, []) + roles[node]
+    return found
+
+
+_WAYS = {
+    "smatch-1.0.4": _Way(_smatch_text, _smatch_direction),
+    "smatchpp-amr": _Way(_smatchpp_text, _smatchpp_direction, standardized=True),
+}

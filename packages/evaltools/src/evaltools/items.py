@@ -1,4 +1,15 @@
-"""What a metric counts, one by one, each with its place in the graph."""
+"""What a metric counts, one by one, each with its place in the graph.
+
+Every metric module that counts items has, beside ``pair_counts``,
+
+``items(graph, **options)``
+    What it counts in a graph, each once.
+``paired_items(gold, pred, **options)``
+    The same for both graphs of a pair, with keys that are equal where the metric finds a match:
+    nodes are aligned, UCCA is normalized. As many keys are common as ``pair_counts`` matches.
+
+``diff`` shows these, so what a picture marks is what a score counted.
+"""
 
 from __future__ import annotations
 
@@ -7,16 +18,21 @@ from typing import NamedTuple
 
 
 class Item(NamedTuple):
-    """A part of a graph that is right or wrong.
-
-    A metric's ``items(graph)`` names every one that its ``pair_counts`` counts in a graph, once;
-    ``diff`` shows them. So what a picture marks is what a score counted.
-    """
+    """A part of a graph that is right or wrong."""
 
     key: Hashable
-    """What is compared: equal in two graphs, under the alignment of their nodes, if in both."""
     text: str
-    node: str | None = None
-    """The id of the node that a picture marks for it."""
-    edge: int | None = None
-    """The number of the edge that a picture marks for it."""
+    nodes: tuple[str, ...] = ()
+    """The ids of the nodes that a picture marks for it."""
+    edges: tuple[int, ...] = ()
+    """The numbers of the edges that a picture marks for it."""
+
+
+class PairedItems(NamedTuple):
+    """The items of both graphs, which of their nodes are pairs, and whether that is proved best."""
+
+    gold: list[Item]
+    pred: list[Item]
+    pairs: list[tuple[str, str]]
+    """The ids of gold and predicted nodes that stand for each other."""
+    certified: bool = True

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from evaltools.counts import Statistics
 from evaltools.errors import EvaluationError
+from evaltools.items import PairedItems
 from graphconv.graph import FRAMEWORKS, Graph
 
 
@@ -32,6 +33,11 @@ class Metric(NamedTuple):
         """Score one pair."""
         statistics: Statistics = import_module(self.module).pair_counts(gold, pred, **options)
         return statistics
+
+    def paired_items(self, gold: Graph, pred: Graph, options: dict[str, Any]) -> PairedItems:
+        """Return what is compared in one pair; see :mod:`evaltools.items`."""
+        found: PairedItems = import_module(self.module).paired_items(gold, pred, **options)
+        return found
 
     def zero(self) -> Statistics:
         """Return the score of nothing, to add others to."""

@@ -33,6 +33,7 @@ from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
 from evaltools.counts import Counts
+from evaltools.items import Item, PairedItems
 from evaltools.tokens import check_tokens
 from graphconv.errors import ConversionError
 from graphconv.graph import Graph, attribute
@@ -216,3 +217,29 @@ def _items(graph: Graph, gold: Graph) -> _Items:
         {anchors[top] for top in graph.tops},
         {anchors[node_id]: frame for node_id, frame in verbs.items()},
     )
+
+
+def items(graph: Graph) -> list[Item]:
+    """Return the labelled edges and the tops of a graph, every node by its position."""
+    anchors = {node.id: node.anchors for node in graph.nodes}
+    words = {
+        node.id: " ".join(graph.tokens[position].form for position in node.anchors)
+        for node in graph.nodes
+    }
+    found = [Item((anchors[top],), f"top {words[top]}", (top,)) for top in graph.tops]
+    found += [
+        Item(
+            (anchors[source], anchors[target], label),
+            f"{words[source]} --{label}--> {words[target]}",
+            edges=(number,),
+        )
+        for number, (source, target, label, *_) in enumerate(graph.edges)
+    ]
+    return list({item.key: item for item in reversed(found)}.values())[::-1]
+
+
+def paired_items(gold: Graph, pred: Graph) -> PairedItems:
+    """Return the items of both graphs, whose keys need no alignment."""
+    positions = {node.anchors: node.id for node in reversed(pred.nodes)}
+    pairs = [(n.id, positions.pop(n.anchors)) for n in gold.nodes if n.anchors in positions]
+    return PairedItems(items(gold), items(pred), pairs)

@@ -23,11 +23,13 @@ from typing import Any
 
 from evaltools.amr_triples import Triples
 from evaltools.counts import Counts
+from evaltools.items import PairedItems
 from evaltools.mrp.items import KINDS, check_texts, items, kind_of, triples
 from evaltools.smatch.alignment import Settings, align, matched
+from evaltools.smatch.items import aligned
 from graphconv.graph import Graph
 
-__all__ = ["ZERO", "Scores", "items", "pair_counts", "score"]
+__all__ = ["ZERO", "Scores", "items", "pair_counts", "paired_items", "score"]
 
 _NONE = Counts()
 _NOTHING = Triples((), frozenset())
@@ -105,3 +107,9 @@ def pair_counts(gold: Graph, pred: Graph | None, *, time_limit: float | None = N
     matches = Counter(kind_of(triple) for triple, _ in pairs)
     counts = {kind: Counts(sizes[0][kind], sizes[1][kind], matches[kind]) for kind in KINDS}
     return Scores(bound=alignment.bound, **counts)
+
+
+def paired_items(gold: Graph, pred: Graph, *, time_limit: float | None = None) -> PairedItems:
+    """Return the items of both graphs, gold's with the nodes of the prediction."""
+    sides = items(gold), items(pred)
+    return aligned(triples(gold), triples(pred), Settings(time_limit=time_limit), sides)

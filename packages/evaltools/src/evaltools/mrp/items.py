@@ -46,8 +46,8 @@ class _Found(NamedTuple):
     """An item under way: its triple, and what a picture marks for it."""
 
     triple: Triple
-    node: str | None = None
-    edge: int | None = None
+    nodes: tuple[str, ...] = ()
+    edges: tuple[int, ...] = ()
 
 
 def items(graph: Graph) -> list[Item]:
@@ -58,7 +58,8 @@ def items(graph: Graph) -> list[Item]:
         if role == "labels" and isinstance(source, int):
             words[source] = str(target)
     return [
-        Item(triple, _shown(triple, words), node, edge) for triple, (_, node, edge) in found.items()
+        Item(triple, _shown(triple, words), nodes, edges)
+        for triple, (_, nodes, edges) in found.items()
     ]
 
 
@@ -109,21 +110,21 @@ def _record(graph: Graph) -> Json:
 def _about_nodes(graph: Graph, record: Json, ids: list[str]) -> Iterator[_Found]:
     numbers = {item["id"]: number for number, item in enumerate(record["nodes"])}
     for top in record["tops"]:
-        yield _Found((numbers[top], "tops", ""), ids[numbers[top]])
+        yield _Found((numbers[top], "tops", ""), (ids[numbers[top]],))
     text = record["input"]
     places = _places(text)
     edges = {edge[:2]: number for number, edge in enumerate(graph.edges)}
     constants = owned_constants(graph)
     for number, (node_id, item) in enumerate(zip(ids, record["nodes"], strict=True)):
         if item.get("label") is not None:
-            yield _Found((number, "labels", _lower(item["label"])), node_id)
+            yield _Found((number, "labels", _lower(item["label"])), (node_id,))
         own_edges = [edges[edge[:2]] for edge, _ in constants.get(node_id, ())]
         for place, (name, value) in enumerate(_pairs(item, "properties")):
-            edge = own_edges[place] if own_edges else None
-            yield _Found((number, _role("properties", name), value), None, edge)
+            marked = (own_edges[place],) if own_edges else ()
+            yield _Found((number, _role("properties", name), value), (node_id,), marked)
         if item.get("anchors") and graph.framework != "amr":
             characters = _characters(item["anchors"], text, places)
-            yield _Found((number, "anchors", characters), node_id)
+            yield _Found((number, "anchors", characters), (node_id,))
 
 
 def _about_edges(graph: Graph, names: Mapping[str, Any]) -> Iterator[_Found]:
@@ -136,11 +137,11 @@ def _about_edges(graph: Graph, names: Mapping[str, Any]) -> Iterator[_Found]:
             source, target = numbers[item["source"]], numbers[item["target"]]
             if turned:
                 source, target = target, source
-            yield _Found((source, _role("edges", label), target), None, place)
+            yield _Found((source, _role("edges", label), target), (), (place,))
             for name, value in _pairs(item, "attributes"):
                 if (name, value) not in _SAYS_NOTHING:
                     role = _role("attributes", label, name, value)
-                    yield _Found((source, role, target), None, place)
+                    yield _Found((source, role, target), (), (place,))
 
 
 def _normal(item: Json) -> tuple[str, bool]:

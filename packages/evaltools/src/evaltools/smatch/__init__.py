@@ -19,9 +19,10 @@ from evaltools.amr_triples import PROFILES, Triples
 from evaltools.counts import Counts
 from evaltools.smatch.alignment import Settings, align
 from evaltools.smatch.fine_grained import fine_grained_counts
+from evaltools.smatch.items import items, paired_items
 from graphconv.graph import Graph
 
-__all__ = ["ZERO", "Scores", "pair_counts", "score"]
+__all__ = ["ZERO", "Scores", "items", "pair_counts", "paired_items", "score"]
 
 _NOTHING = Triples((), frozenset())
 

@@ -123,7 +123,7 @@ class Passage:
         """Make the units with their terminals; return every node of the graph by its id."""
         terminals = self.terminals
         nodes: dict[str, Node] = {}
-        keys = _unit_keys(graph)
+        keys = unit_keys(graph)
         for name, _, anchors, _, implicit, attributes in graph.nodes:
             if name not in keys:
                 nodes[name] = terminals[anchors[0]]
@@ -353,7 +353,7 @@ def _is_mark(form: str) -> bool:
     return bool(form) and all(unicodedata.category(character)[0] in "PS" for character in form)
 
 
-def _unit_keys(graph: Graph) -> dict[str, int]:
+def unit_keys(graph: Graph) -> dict[str, int]:
     """Number the units: as their ids say, or else the top first and the others as listed."""
     keys: dict[str, int] = {}
     for node in graph.nodes:

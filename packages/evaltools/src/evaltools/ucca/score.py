@@ -115,6 +115,14 @@ def pair_counts(gold: Graph, pred: Graph | None, *, normalize: bool = True) -> S
     Raises:
         ConversionError: The two graphs are not about the same tokens.
     """
+    found = items_of(gold, pred, normalize=normalize)
+    return _compare(found[0], found[1] if len(found) == 2 else ({}, {}, {}))
+
+
+def items_of(
+    gold: Graph, pred: Graph | None, *, normalize: bool
+) -> list[tuple[Items, Items, Items]]:
+    """Return the primary, remote and implicit items of one or two graphs, normalized together."""
     if pred is None or not pred.nodes:
         sides = passages(gold)
     else:
@@ -129,8 +137,7 @@ def pair_counts(gold: Graph, pred: Graph | None, *, normalize: bool = True) -> S
         move_common_functions(*sides)
         for side in sides:
             side.compute_yields()
-    items = [_items(side) for side in sides]
-    return _compare(items[0], items[1] if len(items) == 2 else ({}, {}, {}))
+    return [_items(side) for side in sides]
 
 
 def _items(passage: Passage) -> tuple[Items, Items, Items]:
