@@ -47,27 +47,33 @@ def short(small: Any, most: int = 4) -> list[Example]:
         (e for e in small.examples if len(e.tokens) <= LONGEST),
         key=lambda e: all(row.index == i for i, row in enumerate(e.rows, 1)),
     )
-    return [below_a_copy(small, few[0]), *few][:most]
+    return [unusual(small, few[0]), *few][:most]
 
 
-def below_a_copy(small: Any, example: Example) -> Example:
-    """Return a sentence whose tree has a child below a second row of a node: d_u is no row number.
+def unusual(small: Any, example: Example) -> Example:
+    """Return a sentence with what is rare in the sample.
 
-    Graphs of the sample hang children below the first row, and the paper says nothing of it.
+    A child below the second row of a node, so that d_u is no row number, and a third row of it;
+    in AMR a label that can be copied and generated.
     """
     names = [r for r in small.vocabularies.relations.items[3:] if r.isalnum()]
-    shape = ((1, 0), (2, 1), (3, 1), (2, 3), (5, 4))  # index and head of each row
+    shape = ((1, 0), (2, 1), (3, 1), (2, 3), (5, 4), (2, 1))  # index and head of each row
     own = [row for i, row in enumerate(example.rows, 1) if row.index == i]
+    offers = example.offers
     if small.task.name == "ucca":  # a unit, and words below it
         own = [own[0], *(r for r in own[1:] if not r.anchors)][:2] + [r for r in own if r.anchors]
-        shape = ((1, 0), (2, 1), (3, 2), (2, 1), (5, 4))
+        shape = ((1, 0), (2, 1), (3, 2), (2, 1), (5, 4), (2, 1))
+    elif small.task.name == "amr":
+        label = next(x for x in small.vocabularies.labels.items[3:] if not x.startswith("="))
+        own[0] = own[0]._replace(label=label)
+        offers = ((label, *offers[0][1:]), *offers[1:])
     rows = [
         own[0 if index == 1 else min(index - 1, len(own) - 1)]._replace(
             index=index, head=head, relation=names[number % len(names)] if head else "root"
         )
         for number, (index, head) in enumerate(shape)
     ]
-    return replace(example, rows=tuple(rows))
+    return replace(example, offers=offers, rows=tuple(rows))
 
 
 def reference(small: Any, example: Example) -> Reference:
