@@ -120,8 +120,9 @@ def made(n: int, edges: str, top: int) -> Graph:
 
 # Node 3 has the largest out-degree of its part; 1 comes first and has the smallest.
 LARGEST = made(6, "3>4 3>5 1>5", top=0)
-# Two words of one level wait for an edge from 5: the one that was discovered first gets it.
-LEVELS = made(7, "0>3 0>4 5>4 5>3 3>6 1>6 1>3", top=0)
+# 2 and 3 are on one level, and both wait for the edge from 4. 2 was found first, by the search from
+# the top; 3 comes in by reversal.
+LEVELS = made(5, "0>1 1>2 3>1 4>2 4>3", top=0)
 
 
 @pytest.mark.property
@@ -146,3 +147,9 @@ def test_the_graphs_that_are_drawn_have_what_the_paper_speaks_of() -> None:
     drawn = graphs("dm").filter(with_one_top)
     for ending in ("null", "-of"):
         find(drawn, has(ending), settings=few)
+
+
+def test_inside_a_level_the_node_that_was_found_first_comes_first() -> None:
+    rows = to_arborescence(LEVELS).rows
+    [below] = [rows[r.head - 1].anchors[0] for r in rows if r.anchors == (4,)]
+    assert below == 2

@@ -5,6 +5,7 @@ In the paper's configuration and in that of the models that ship, for three fram
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -259,6 +260,37 @@ def test_the_shipped_options_of_decoding(of_recipe: Callable[..., Any]) -> None:
             limit_copies=decoding.limit_copies,
         )
         _agree(found, expected)
+
+
+def _biased(small: Any, **biases: dict[int, float]) -> None:
+    with torch.no_grad():
+        for name, values in biases.items():
+            for place, value in values.items():
+                getattr(small.model, name).bias[place] += value
+
+
+def test_a_graph_is_no_constant_however_probable(of_recipe: Callable[..., Any]) -> None:
+    small = of_recipe("paper", "amr")
+    labels = small.vocabularies.labels.items
+    constants = [i for i, label in enumerate(labels) if label.startswith("=")]
+    assert constants
+    _biased(small, ffn_switch={0: 9.0}, ffn_vocab=dict.fromkeys(constants, 9.0) | {EOS: 5.0})
+    for example in short(small, 2):
+        found, expected = _both(small, example, beam=1)
+        _agree(found, expected)
+        assert not found.rows[0].label.startswith("=")
+        assert any(row.label.startswith("=") for row in found.rows)
+
+
+def test_a_concept_is_copied_once_more_than_it_is_offered(of_recipe: Callable[..., Any]) -> None:
+    small = of_recipe("shipped", "amr")
+    _biased(small, ffn_switch={1: 9.0}, ffn_way={0: 9.0})
+    example = short(small)[0]
+    offers = tuple((f"thing{t}", "=1", "=2") for t in range(len(example.tokens)))
+    found, expected = _both(small, replace(example, offers=offers), beam=1, limit_copies=True)
+    _agree(found, expected)
+    new = Counter(row.label for i, row in enumerate(found.rows, 1) if row.index == i)
+    assert {new[offer[0]] for offer in offers} == {2}
 
 
 EAGER = {"amr": (2.5, 0.5, 0.5), "dm": (0.0, -13.0, 1.0), "ucca": (2.5, 0.5, 0.5)}
