@@ -184,8 +184,9 @@ def bench(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def docs(session: nox.Session) -> None:
-    """Run every example of README, docs and docstrings."""
-    install(session, "test", packages=EVERYTHING)
+    """Build the site, warnings as errors; run every example of README, docs and docstrings."""
+    install(session, "docs", packages=EVERYTHING)
+    session.run("sphinx-build", "-q", "-W", "-E", "-b", "html", "docs", "docs/_build/html")
     session.run("pytest", "-m", "not oracle", "tests/test_docs.py", *session.posargs)
     session.run("pytest", "-m", "not oracle", *(f"{package}/src" for package in PACKAGES))
 
@@ -216,7 +217,9 @@ def build(session: nox.Session) -> None:
 @nox.session(default=False)
 def pin(session: nox.Session) -> None:
     """Write constraints.txt anew from what a clean environment resolves to."""
-    groups = nox.project.dependency_groups(GROUPS, "test", "lint", "typecheck", "build", "oracle")
+    groups = nox.project.dependency_groups(
+        GROUPS, "test", "lint", "typecheck", "build", "docs", "oracle"
+    )
     session.install("--quiet", "torch==2.13.0", *groups)
     editable = (
         "packages/graphconv[all]",

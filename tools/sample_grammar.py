@@ -2,8 +2,8 @@
 
     python tools/sample_grammar.py [-o FOLDER]
 
-The grammar is in ``tools/english``; docs/sample-corpus.md describes it. The files depend on nothing
-but the grammar and the seed: writing them again gives the same bytes.
+The grammar is in ``tools/english``; docs/reference/sample-corpus.md describes it. The files depend
+on nothing but the grammar and the seed: writing them again gives the same bytes.
 """
 
 from __future__ import annotations

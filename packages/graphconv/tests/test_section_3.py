@@ -1,6 +1,6 @@
 """DM's conversion against the paper's section 3.1, written once more, naively.
 
-What the paper leaves open is as docs/conversions.md says: levels are searched in the order of
+What the paper leaves open is as the docs on conversions say: levels are searched in the order of
 discovery, siblings stand in the order of the text, ties go to the first word.
 """
 

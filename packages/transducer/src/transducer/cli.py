@@ -330,7 +330,7 @@ def annotate(input_: str, output: str, annotator: str, framework: str | None) ->
     loaded = load_annotator(annotator)
     if loaded is None:
         raise TransducerError(
-            "there is no annotator: install spaCy and a pipeline (docs/pipeline.md)"
+            "there is no annotator: install spaCy and a pipeline (docs/guides/parse.md)"
         )
     graphs = cliutil.progress(graphconv.read(input_, framework=framework), "graphs")
     cut = (amr.tokenize_graph(g) if g.framework == "amr" else g for g in graphs)
@@ -630,7 +630,7 @@ def _default_recipe(train_files: tuple[str, ...]) -> str:
     minutes = load_recipe("small", task=TASKS[0]).train.minutes
     cliutil.note(
         f"recipe small: at most {minutes:g} minutes of training; --recipe tuned takes longer and "
-        "parses better (docs/training.md)"
+        "parses better (docs/guides/train.md)"
     )
     return "small"
 

@@ -1,7 +1,7 @@
 """The sample corpus: 1,000 / 100 / 100 sentences with their AMR, DM and UCCA graphs.
 
-A small grammar of English wrote it (``tools/sample_grammar.py``); docs/sample-corpus.md describes
-it.
+A small grammar of English wrote it (``tools/sample_grammar.py``); docs/reference/sample-corpus.md
+describes it.
 
 >>> path("dm", "test").name
 'test.dm.sdp.gz'

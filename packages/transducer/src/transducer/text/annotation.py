@@ -199,7 +199,7 @@ class SpacyAnnotator:
         """Yield the sentences of a text with the built-in tokens, annotated in batches.
 
         The rules cut words as the treebanks do, which the models have seen in training and
-        spaCy's tokeniser does only in part; docs/pipeline.md has the figures.
+        spaCy's tokeniser does only in part; docs/guides/parse.md has the figures.
         """
         for batch in _batches(split_sentences(text), self._batch_size):
             tokenized = [(start, tokenize(sentence)) for start, sentence in batch]

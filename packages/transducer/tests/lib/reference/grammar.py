@@ -2,7 +2,7 @@
 
 The paper needs no more than that a source precedes its target. The package takes away what cannot
 become a graph: a pre-order, one row of a node with children, and what each framework allows
-(docs/conversions.md). The rules once more, by going through the rows each time.
+(docs/reference/conversions.md). The rules once more, by going through the rows each time.
 """
 
 from __future__ import annotations
