@@ -63,7 +63,7 @@ def span(root: int, arcs: Arcs, unvisited: int) -> int:
     incoming = arcs.incoming()
     # Level by level, and inside a level in the order of discovery: nodes found while a level is
     # processed are all deeper. A search that begins anew after each reversal, as the paper puts it,
-    # has another order inside a level in a few graphs (the docs on conversions; tools/bfs_order.py).
+    # has another order inside a level in a few graphs (docs on conversions; tools/bfs_order.py).
     for depth, level in enumerate(levels, start=1):
         if not unvisited:
             break
