@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import string
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -157,6 +159,25 @@ def tiny_mpnet(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )  # fmt: skip
     MPNetModel(config).save_pretrained(folder)  # type: ignore[no-untyped-call]
     return folder
+
+
+@pytest.fixture(scope="session")
+def random_encoder(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """Return the maker of small random encoders by their kind (``encoders_for_tests``)."""
+    specification = importlib.util.spec_from_file_location(
+        "encoders_for_tests", Path(__file__).with_name("encoders_for_tests.py")
+    )
+    assert specification is not None
+    assert specification.loader is not None
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+
+    @cache
+    def make(kind: str) -> Path:
+        path: Path = module.write_encoder(kind, tmp_path_factory.mktemp(kind))
+        return path
+
+    return make
 
 
 @pytest.fixture(scope="session")

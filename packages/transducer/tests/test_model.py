@@ -12,7 +12,7 @@ import torch
 
 from transducer.data.examples import COPY, collate, number
 from transducer.data.vocabularies import EOS, PAD, UNK
-from transducer.encoders.contextual import Subwords
+from transducer.encoders.subwords import Subwords
 from transducer.model.network import NodeScores, mix_outcomes
 from transducer.training.trainer import hide_subwords, hide_tags, hide_words
 

@@ -22,7 +22,7 @@ from transducer.cli import main
 from transducer.config import Config, ModelConfig, TrainConfig
 from transducer.data.examples import batches
 from transducer.data.vocabularies import SPECIALS
-from transducer.encoders.contextual import _loaded
+from transducer.encoders.loading import load
 from transducer.errors import ModelError, TrainingError
 from transducer.storage import checkpoint
 from transducer.storage.cards import training_command
@@ -202,7 +202,7 @@ def test_an_encoder_is_tuned_until_its_rate_is_zero(
     config = tiny(epochs=1, contextual_rate=1e-4, average=0.5)
     config = replace(config, model=replace(config.model, contextual=name, contextual_tuned=True))
     tuned = Run(config, file, tmp_path / "tuned", dev=False)
-    pretrained = _loaded(name)[1].state_dict()
+    pretrained = load(name)[1].state_dict()
     rest = replace(
         config, train=replace(config.train, contextual_rate=0.0, start_from=str(tmp_path / "tuned"))
     )

@@ -36,7 +36,7 @@ from transducer.model.frames import token_frames
 from transducer.text.annotation import token_features
 
 if TYPE_CHECKING:
-    from transducer.encoders.contextual import Subwords
+    from transducer.encoders.subwords import Subwords
 
 COPY = -1
 """Target outcome of a step: copy a preceding node."""

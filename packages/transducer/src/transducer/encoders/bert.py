@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,9 @@ from safetensors.torch import load_file
 from tokenizers import Tokenizer
 from torch import Tensor, nn
 from torch.nn import functional
+
+from transducer.encoders.subwords import Cutter, make_cutter
+from transducer.errors import ModelError
 
 _WEIGHTS = "model.safetensors"
 _TOKENIZER = "tokenizer.json"
@@ -33,6 +36,16 @@ _MPNET_NAMES = {
     "attention.LayerNorm.": "attention.output.LayerNorm.",
 }
 """What MPNet calls parts that BERT has, too."""
+_TENSORFLOW_NAMES = {"LayerNorm.gamma": "LayerNorm.weight", "LayerNorm.beta": "LayerNorm.bias"}
+_NEEDED = (
+    "vocab_size",
+    "hidden_size",
+    "intermediate_size",
+    "num_attention_heads",
+    "num_hidden_layers",
+    "max_position_embeddings",
+)
+"""Settings that a config has to have; transformers knows what stands for those that it lacks."""
 _MPNET_FIRST = 2
 """The number of MPNet's first position; those before it stand for padding."""
 
@@ -43,33 +56,22 @@ def is_bert(folder: Path) -> bool:
         return False
     config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     plain = config.get("position_embedding_type", "absolute") == "absolute"
-    known = config.get("model_type") in ("bert", "mpnet")
-    return known and config.get("hidden_act") == "gelu" and plain
+    known = config.get("model_type") in ("bert", "mpnet") and not config.get("is_decoder")
+    complete = all(isinstance(config.get(name), int) for name in _NEEDED)
+    return known and complete and config.get("hidden_act") == "gelu" and plain
 
 
-class WordPieces:
-    """The sub-words of words."""
-
-    def __init__(self, folder: Path) -> None:
-        self.tokenizer = Tokenizer.from_file(str(folder / _TOKENIZER))
-        self.tokenizer.no_truncation()
-        self.tokenizer.no_padding()
-        names = ("unk", "pad", "cls", "sep", "mask")
-        named = {name: f"[{name.upper()}]" for name in names}
-        path = folder / "tokenizer_config.json"
-        if path.is_file():
-            said = json.loads(path.read_text(encoding="utf-8"))
-            tokens = {name: said.get(f"{name}_token", token) for name, token in named.items()}
-            named = {n: t["content"] if isinstance(t, dict) else t for n, t in tokens.items()}
-        numbers = {name: self.tokenizer.token_to_id(token) for name, token in named.items()}
-        self.unk_token_id, self.pad_token_id = numbers["unk"], numbers["pad"]
-        self.cls_token_id, self.sep_token_id = numbers["cls"], numbers["sep"]
-        self.mask_token_id = numbers["mask"]
-
-    def __call__(self, word: str, *, add_special_tokens: bool) -> dict[str, list[int]]:
-        """Cut a word."""
-        encoding = self.tokenizer.encode(word, add_special_tokens=add_special_tokens)
-        return {"input_ids": encoding.ids}
+def _cutter(folder: Path, positions: int) -> Cutter:
+    """Return what cuts sentences into sub-words."""
+    tokenizer = Tokenizer.from_file(str(folder / _TOKENIZER))
+    named = {name: f"[{name.upper()}]" for name in ("unk", "pad", "cls", "sep", "mask")}
+    path = folder / "tokenizer_config.json"
+    if path.is_file():
+        said = json.loads(path.read_text(encoding="utf-8"))
+        tokens = {name: said.get(f"{name}_token", token) for name, token in named.items()}
+        named = {n: t["content"] if isinstance(t, dict) else t for n, t in tokens.items()}
+    numbers = {name: tokenizer.token_to_id(token) for name, token in named.items()}
+    return make_cutter(tokenizer, numbers, positions)
 
 
 class Bert(nn.Module):
@@ -191,10 +193,10 @@ def _as_bert(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
     }
 
 
-def load_bert(folder: Path) -> tuple[WordPieces, Bert]:
+def load_bert(folder: Path) -> tuple[Cutter, Bert]:
     """Load tokenizer and encoder from a folder."""
     config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-    weights = {k.removeprefix("bert."): v for k, v in load_file(folder / _WEIGHTS).items()}
+    weights = {_current(name): w for name, w in load_file(folder / _WEIGHTS).items()}
     if config["model_type"] == "mpnet":
         weights = _as_bert(weights)
         config["max_position_embeddings"] -= _MPNET_FIRST
@@ -203,6 +205,23 @@ def load_bert(folder: Path) -> tuple[WordPieces, Bert]:
     wanted = model.state_dict()
     found = {name: weights[name].float() for name in wanted if name in weights}
     missing = {n: torch.zeros(t.shape) for n, t in wanted.items() if n not in found}
-    assert all(name.startswith("pooler.") for name in missing), sorted(missing)
+    check_weights(list(missing))
     model.load_state_dict({**found, **missing}, assign=True)
-    return WordPieces(folder), model.eval()
+    return _cutter(folder, config["max_position_embeddings"]), model.eval()
+
+
+def _current(name: str) -> str:
+    """Return what a weight is called today; the first checkpoints come from TensorFlow."""
+    for prefix in ("bert.", "mpnet."):
+        name = name.removeprefix(prefix)
+    for old, new in _TENSORFLOW_NAMES.items():
+        name = f"{name.removesuffix(old)}{new}" if name.endswith(old) else name
+    return name
+
+
+def check_weights(missing: Iterable[str]) -> None:
+    """Raise an error if weights that are used would be random numbers."""
+    used = sorted(name for name in missing if "pooler." not in name)
+    if used:
+        more = f" and {len(used) - 1} more" if len(used) > 1 else ""
+        raise ModelError(f"its weights lack {used[0]}{more}")

@@ -21,7 +21,6 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from itertools import chain, islice
 from pathlib import Path
-from typing import IO
 
 import torch
 from torch import Tensor, nn
@@ -133,7 +132,7 @@ def _trailing_numbers(line: bytes) -> int:
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[IO[bytes]]:
+def _opened(path: Path) -> Iterator[Iterable[bytes]]:
     """Open a file, or the only one in an archive."""
     if path.suffix == ".zip":
         with zipfile.ZipFile(path) as archive:

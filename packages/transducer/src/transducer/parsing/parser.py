@@ -30,7 +30,8 @@ from transducer.data.examples import Batch, Item, collate, number
 from transducer.data.vocabularies import Vocabularies
 from transducer.decoding.constraints import Rules, make_rules
 from transducer.decoding.search import Decoded, decode
-from transducer.encoders.contextual import FrozenFeatures, RememberedFeatures, cut
+from transducer.encoders.contextual import cut
+from transducer.encoders.features import CPU, FrozenFeatures, RememberedFeatures
 from transducer.encoders.low_rank import merge_differences
 from transducer.errors import ConfigError, TransducerError
 from transducer.frameworks.tasks import LONGEST, Document, Task, make_linker
@@ -82,7 +83,9 @@ class Transducer:
         self.group = group
         self.about = about or {}
         """The name of the model, the version of the package, the hash of the weights."""
-        self.features: FrozenFeatures | RememberedFeatures | None = make_features(task.config, None)
+        self.features: FrozenFeatures | RememberedFeatures | None = make_features(
+            task.config, None, next(model.parameters()).device
+        )
         self._rules: Rules | None = None
         self._rounded: tuple[TransducerModel, FrozenFeatures | None] | None = None
 
@@ -261,7 +264,8 @@ class Transducer:
 
     def _in_8_bits(self) -> tuple[TransducerModel, FrozenFeatures | None]:
         if self._rounded is None:
-            features = make_features(self.task.config, None)
+            device = next(self.model.parameters()).device
+            features = make_features(self.task.config, None, device)
             self._rounded = to_int8(self.model), features and features.shortened()
         return self._rounded
 
@@ -296,11 +300,13 @@ def interrupted_by(check: Callable[[], None]) -> Iterator[None]:
         _check.reset(token)
 
 
-def make_features(config: Config, folder: Path | None) -> FrozenFeatures | None:
+def make_features(
+    config: Config, folder: Path | None, device: torch.device = CPU
+) -> FrozenFeatures | None:
     """Return the source of frozen contextual vectors, if the model uses them."""
     if not config.model.contextual or config.model.contextual_tuned:
         return None
-    return FrozenFeatures(config.model, folder)
+    return FrozenFeatures(config.model, folder, device)
 
 
 def make_batch(

@@ -31,7 +31,8 @@ from graphconv.graph import Graph
 from transducer.config import TASKS, Config
 from transducer.data.examples import Batch, Item, batches, build_vocabularies, number
 from transducer.data.vocabularies import UNK, Vocabularies
-from transducer.encoders.contextual import FrozenFeatures, RememberedFeatures, mask_number
+from transducer.encoders.contextual import mask_number
+from transducer.encoders.features import FrozenFeatures, RememberedFeatures
 from transducer.encoders.places import pinned
 from transducer.encoders.vectors import load_vectors
 from transducer.errors import TrainingError
@@ -50,7 +51,6 @@ from transducer.training.needs import needs
 
 Weights = dict[str, Tensor]
 
-_SENTENCES_AT_ONCE = 512
 _SECONDS_BETWEEN_LINES = 30
 """About as often a log is told how far the frozen vectors are."""
 
@@ -214,35 +214,29 @@ class Trainer:
         fixed = self.config.model.contextual_tuned and self.config.train.contextual_rate == 0
         if contextual is not None and fixed:
             return RememberedFeatures(contextual, self.config.model.contextual)
-        return make_features(self.config, cache)
+        return make_features(self.config, cache, self.accelerator.device)
 
     def _warm_features(self) -> None:
         """Compute all frozen vectors once, before the first epoch."""
         if not isinstance(self.features, FrozenFeatures):
             return
-        if self.main:
-            sentences = (s for document in self.data.dev for s in document.sentences)
-            forms = [item.forms for item in self.data.items]
-            forms += [tuple(t.form for t in s.example.tokens) for s in sentences]
-            self._compute(self.features, forms)
-        self.accelerator.wait_for_everyone()
-        if not self.main:
-            self.features.reload()
-
-    def _compute(self, features: FrozenFeatures, sentences: Sequence[Sequence[str]]) -> None:
-        """Compute the vectors of sentences, telling now and then how far it is."""
+        sentences = (s for document in self.data.dev for s in document.sentences)
+        forms = [item.forms for item in self.data.items]
+        forms += [tuple(t.form for t in s.example.tokens) for s in sentences]
         started = told = time.perf_counter()
-        for start in range(0, len(sentences), _SENTENCES_AT_ONCE):
-            features(sentences[start : start + _SENTENCES_AT_ONCE])
-            done = min(start + _SENTENCES_AT_ONCE, len(sentences))
+
+        def tell(done: int, total: int) -> None:
+            """Tell now and then how far it is."""
+            nonlocal told
             now = time.perf_counter()
-            if now - told >= _SECONDS_BETWEEN_LINES or (done == len(sentences) and told > started):
+            if now - told >= _SECONDS_BETWEEN_LINES or (done == total and told > started):
                 told, rate = now, done / (now - started)
-                left = (len(sentences) - done) / rate / 60
                 self.on_note(
-                    f"frozen vectors: {done:,} of {len(sentences):,} sentences, "
-                    f"{rate:,.0f} sentences/s, {left:.1f} min left"
+                    f"frozen vectors: {done:,} of {total:,} sentences, {rate:,.0f} sentences/s, "
+                    f"{(total - done) / rate / 60:.1f} min left"
                 )
+
+        self.features.warm(forms, self.group, tell if self.main else lambda *_: None)
 
     def _tell_what_there_is(self) -> None:
         """Tell what was read, and what of the recipe's other needs is there."""
