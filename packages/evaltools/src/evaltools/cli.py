@@ -34,7 +34,7 @@ def _scoring(command: Callable[..., Any]) -> Callable[..., Any]:
     options = (
         click.option(
             "--metric",
-            type=click.Choice(["auto", "smatch", "sdp", "ucca", "mrp"]),
+            type=click.Choice(["auto", "smatch", "sdp", "ucca", "mrp", "wlk", "sembleu"]),
             default="auto",
             help="Default: by framework.",
         ),

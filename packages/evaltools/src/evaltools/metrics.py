@@ -36,7 +36,11 @@ class Metric(NamedTuple):
 
     def paired_items(self, gold: Graph, pred: Graph, options: dict[str, Any]) -> PairedItems:
         """Return what is compared in one pair; see :mod:`evaltools.items`."""
-        found: PairedItems = import_module(self.module).paired_items(gold, pred, **options)
+        module = import_module(self.module)
+        if not hasattr(module, "paired_items"):
+            name = self.module.rpartition(".")[2]
+            raise EvaluationError(f"{name} counts nothing that can be shown one by one; use smatch")
+        found: PairedItems = module.paired_items(gold, pred, **options)
         return found
 
     def zero(self) -> Statistics:
@@ -53,6 +57,8 @@ METRICS = {
     ),
     "sdp": Metric("evaltools.sdp", ("dm", "pas", "psd")),
     "ucca": Metric("evaltools.ucca", ("ucca",), ("normalize",)),
+    "wlk": Metric("evaltools.wlk", ("amr",)),
+    "sembleu": Metric("evaltools.sembleu", ("amr",)),
     "mrp": Metric("evaltools.mrp", FRAMEWORKS, ("time_limit",)),
 }
 """The metrics by name; the first one that scores a framework is its usual one."""

@@ -114,10 +114,11 @@ def score(gold: Scorable, pred: Scorable, metric: str = "auto", **options: Any) 
     Args:
         gold: The path of a file or folder, a string with graphs in any format, a graph, or several.
         pred: The same.
-        metric: ``smatch``, ``sdp``, ``ucca``, or ``auto``: by framework.
+        metric: ``smatch``, ``sdp``, ``ucca``, ``mrp``, ``wlk``, ``sembleu``, or ``auto``: by
+            framework.
         options: Those of ``evaltools score``: ``framework``, ``skip_invalid``, ``jobs``,
             ``bootstrap``; Smatch: ``profile``, ``fine_grained``, ``restarts``, ``seed``,
-            ``time_limit``; UCCA: ``normalize``.
+            ``time_limit``; MRP: ``time_limit``; UCCA: ``normalize``.
 
     Raises:
         EvaluationError: The two sides cannot be compared, or an option is unknown.
