@@ -37,7 +37,7 @@ from transducer.errors import ConfigError, TransducerError
 from transducer.frameworks.tasks import LONGEST, Document, Task, make_linker
 from transducer.model.int8 import has_int8, to_int8
 from transducer.model.network import TransducerModel
-from transducer.storage import checkpoint
+from transducer.storage import checkpoint, hub
 from transducer.storage.shipped import find_model
 from transducer.text.annotation import Annotator, model_annotator
 from transducer.text.tokens import clean, tokenize
@@ -81,6 +81,8 @@ class Transducer:
         self.model = model
         self.score = score
         self.group = group
+        self.folder: Path | None = None
+        """Where it was loaded from."""
         self.about = about or {}
         """The name of the model, the version of the package, the hash of the weights."""
         self.features: FrozenFeatures | RememberedFeatures | None = make_features(
@@ -100,7 +102,9 @@ class Transducer:
         merge_differences(saved.model)
         task = replace(saved.task, linker=make_linker(spotlight))
         about = describe(Path(folder))
-        return cls(task, saved.vocabularies, saved.model, saved.score, group=group, about=about)
+        loaded = cls(task, saved.vocabularies, saved.model, saved.score, group=group, about=about)
+        loaded.folder = Path(folder)
+        return loaded
 
     @classmethod
     def shipped(cls, task: str, device: str = "auto", *, spotlight: str = "") -> Transducer:
@@ -116,6 +120,50 @@ class Transducer:
             "vocabularies": self.vocabularies.to_json(),
             "tables": tables.to_json() if tables is not None else "",
         }
+
+    @classmethod
+    def from_pretrained(
+        cls,
+        name_or_path: str | Path,
+        *,
+        revision: str | None = None,
+        cache_dir: str | Path | None = None,
+        local_files_only: bool = False,
+        device: str = "auto",
+    ) -> Transducer:
+        """Load a model: a task that ships, a folder, or ``OWNER/NAME`` on the hub.
+
+        Args:
+            name_or_path: Which one.
+            revision: A branch, tag or commit on the hub.
+            cache_dir: Where its files are kept; default: the cache of Hugging Face.
+            local_files_only: Fetch nothing: what is not in the cache is an error.
+            device: Where to compute.
+        """
+        folder = hub.find_pretrained(
+            name_or_path,
+            revision=revision,
+            cache_dir=cache_dir,
+            local_files_only=local_files_only,
+        )
+        return cls.load(folder, device)
+
+    def save_pretrained(self, folder: str | Path) -> None:
+        """Save the model, with its card as README in the hub's format."""
+        hub.save_pretrained(self._source(), Path(folder), self.task.name)
+
+    def push_to_hub(self, repo_id: str, **options: Any) -> str:
+        """Push the model to the hub, and return the address of the commit.
+
+        *options*: ``token``, ``private``, ``commit_message``, and those of
+        ``huggingface_hub.HfApi.upload_folder``.
+        """
+        return hub.push(self._source(), self.task.name, repo_id, **options)
+
+    def _source(self) -> Path:
+        if self.folder is None:
+            raise TransducerError("this model was not loaded from a folder: save it first")
+        return self.folder
 
     @cached_property
     def annotator(self) -> Annotator | None:

@@ -198,7 +198,7 @@ def _tell(on_row: OnRow, task: str, numbers: Sequence[int], sentence: int, row: 
 
 
 def load(*tasks_or_folders: str | Path, device: str = "auto", annotator: str = "") -> Pipeline:
-    """Load models, each by the name of a task that ships with the package or by its folder.
+    """Load models, each by the task of one that ships, by its folder, or by its name on the hub.
 
     Args:
         tasks_or_folders: For example ``"amr", "dm", "runs/ucca"``.
@@ -221,13 +221,11 @@ def load(*tasks_or_folders: str | Path, device: str = "auto", annotator: str = "
 
 
 def load_one(name: str | Path, device: str = "auto") -> Transducer:
-    """Load one model, by task or folder; a folder of the name of a task has a slash in it."""
-    if str(name) in TASKS:
-        return Transducer.shipped(str(name), device)
-    if not Path(name).exists():
+    """Load one model, by task, folder or name on the hub."""
+    if str(name) not in TASKS and not Path(name).exists() and str(name).count("/") != 1:
         known = ", ".join(shipped_tasks()) or "none"
         raise ConfigError(f"{name} is neither a folder nor a task whose model ships ({known})")
-    return Transducer.load(name, device)
+    return Transducer.from_pretrained(name, device=device)
 
 
 @dataclass(frozen=True, slots=True)
