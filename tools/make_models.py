@@ -145,6 +145,8 @@ def make(output: Path, command: list[str]) -> None:
         return
     if (output / checkpoint.LAST).exists():
         command = [sys.executable, "-m", "transducer", "train", "--resume", str(output)]
+    elif output.is_dir():  # what ended before its first checkpoint begins anew
+        command = [*command, "--overwrite"]
     print(shlex.join(command), file=sys.stderr)
     output.parent.mkdir(parents=True, exist_ok=True)
     status = subprocess.run(command, check=False).returncode

@@ -17,7 +17,7 @@ from safetensors.torch import load_file, save_file
 
 import graphconv
 from evaltools import sdp
-from transducer import Transducer
+from transducer import Transducer, console
 from transducer.cli import main
 from transducer.config import Config, ModelConfig, TrainConfig
 from transducer.data.examples import batches
@@ -325,7 +325,7 @@ def test_a_signal_saves_and_resume_goes_on(
 
     start = ("train", "--task", "dm", "--train", file, "--dev", file, "-o", folder)
     with monkeypatch.context() as patch:
-        patch.setattr(runs, "_quiet", interrupt)
+        patch.setattr(console, "bar", lambda _: interrupt)
         code, output = command(*start, "--device", "cpu", *settings(tiny()))
     assert code == 1
     assert output.splitlines()[-1] == (
@@ -347,7 +347,15 @@ def test_wrong_commands_are_one_sentence(ten: Ten, tmp_path: Path) -> None:
         ("train", "--task", "dm", "--recipe", "x"): "there is no recipe 'x'",
         ("train", "--task", "dm", "--set", "x=1"): "unknown key",
         ("train", "--task", "dm", "--device", "x"): "there is no device 'x' here",
-        ("train", "--task", "ucca", "--train", amr, "-o", tmp_path / "m"): "is amr, and the task",
+        (
+            "train",
+            "--task",
+            "ucca",
+            "--train",
+            amr,
+            "-o",
+            tmp_path / "m",
+        ): "holds amr graphs (amr), not ucca",
         ("train", "--resume", tmp_path): "is not a training run",
         ("train", "--recipe", "tiny", "--config", amr): "exclude each other",
         ("inspect", tmp_path / "nothing"): "is not a model directory",

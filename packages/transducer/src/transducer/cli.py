@@ -70,6 +70,7 @@ _spotlight = click.option(
     help="AMR: ask this DBpedia Spotlight service for links; it is sent the sentences.",
 )
 _seed = click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=1, show_default=True)
+_overwrite = click.option("--overwrite", is_flag=True, help="Replace a model that is in DIR.")
 _bits = click.Choice(["4", "8", "16"])
 
 
@@ -129,6 +130,7 @@ class _ManyFiles(click.Command):
     type=click.Path(exists=True, file_okay=False),
     help="Go on where DIR stopped.",
 )
+@_overwrite
 @_seed
 @_device
 def train(  # noqa: PLR0917 - one parameter per option
@@ -140,12 +142,15 @@ def train(  # noqa: PLR0917 - one parameter per option
     settings: tuple[str, ...],
     output: str | None,
     resume: str | None,
+    *,
+    overwrite: bool,
     **options: Any,
 ) -> None:
     """Train a model.
 
     Without files it trains on the built-in sample corpus.
     """
+    from transducer import console
     from transducer.training import runs
 
     if recipe and config_file:
@@ -164,7 +169,14 @@ def train(  # noqa: PLR0917 - one parameter per option
             config = override(config, settings)
             folder = output or f"runs/{config.task}"
             run = runs.new_run(config, train_files, dev_files, Path(folder), **options)
-        runs.train(run, resume=resume is not None)
+        runs.train(
+            run,
+            resume=resume is not None,
+            overwrite=overwrite,
+            on_progress=console.bar(run.config.task),
+            on_epoch=console.tell_epoch,
+            on_note=cliutil.note,
+        )
 
 
 @main.command()
@@ -460,16 +472,18 @@ def inspect(name: str | None, task: str | None) -> None:
     type=click.Path(exists=True, file_okay=False),
 )
 @click.option("-o", "--output", required=True, metavar="DIR", help="The folder to write.")
-def average(models: tuple[str, ...], output: str) -> None:
+@_overwrite
+def average(models: tuple[str, ...], output: str, *, overwrite: bool) -> None:
     """Write the mean of the weights of models that started from the same one."""
     from transducer.training.average import average as average_models
 
-    average_models([Path(model) for model in models], Path(output))
+    average_models([Path(model) for model in models], Path(output), overwrite=overwrite)
 
 
 @main.command()
 @click.argument("model", metavar="MODEL", type=click.Path(exists=True, file_okay=False))
 @click.option("-o", "--output", required=True, metavar="DIR", help="The folder to write.")
+@_overwrite
 @click.option("--bits", type=_bits, default="8", show_default=True, help="Bits per weight.")
 @click.option(
     "--tuned-bits",
@@ -504,6 +518,8 @@ def export(  # noqa: PLR0917 - one parameter per option
     about: str | None,
     gold: tuple[str, ...],
     beams: tuple[int, ...],
+    *,
+    overwrite: bool,
 ) -> None:
     """Write a trained model in few bits, as it ships: nothing but what parsing needs."""
     from transducer.storage.cards import model_size, read_about
@@ -515,7 +531,7 @@ def export(  # noqa: PLR0917 - one parameter per option
     said = read_about(Path(about)) if about else None
     run, folder = Path(model), Path(output)
     width = {"bits": int(bits), "tuned_bits": int(tuned_bits)}
-    export_model(run, folder, **width)
+    export_model(run, folder, **width, overwrite=overwrite)
     scores = measure(folder, gold, beams)
     if scores:
         rows: list[tuple[object, ...]] = [("file", "graphs", "beam", "F1")]
@@ -608,17 +624,21 @@ def serve(
 
 @main.command()
 @click.option("-o", "--output", default="demo", show_default=True, metavar="DIR")
+@_overwrite
 @_seed
 @_device
-def demo(output: str, seed: int, device: str) -> None:
+def demo(output: str, seed: int, device: str, *, overwrite: bool) -> None:
     """Train, parse, score and draw, on the built-in sample corpus; about six minutes."""
+    from transducer.console import bar
     from transducer.demo import run_demo, score_table
 
     def tell(result: Any) -> None:
         if sys.stderr.isatty():
             cliutil.note(f"{result.task}: {result.metric} {result.score:.2f}")
 
-    results, page = run_demo(Path(output), device=device, seed=seed, on_result=tell)
+    results, page = run_demo(
+        Path(output), device=device, seed=seed, overwrite=overwrite, bar=bar, on_result=tell
+    )
     click.echo(cliutil.table(score_table(results)))
     click.echo(f"\nGold and predicted graphs are drawn in {page}")
 

@@ -18,8 +18,10 @@ from transducer.parsing.baseline import nearest
 from transducer.parsing.evaluation import headline
 from transducer.parsing.inputs import gold_documents
 from transducer.parsing.parser import Transducer
-from transducer.storage.checkpoint import write_text
+from transducer.storage.folders import refuse_taken
+from transducer.storage.writing import write_text
 from transducer.training import runs
+from transducer.training.trainer import Progress
 
 SHOWN = 4
 """Sentences per framework that are drawn."""
@@ -47,15 +49,24 @@ def run_demo(
     device: str = "auto",
     seed: int = 1,
     settings: Sequence[str] = (),
+    overwrite: bool = False,
+    bar: Callable[[str], Callable[[Progress], None]] = lambda _: lambda _: None,
     on_result: Callable[[Result], None] = lambda _: None,
 ) -> tuple[list[Result], Path]:
     """Run the demo for every framework and draw its page; return the results and the page.
 
-    *settings* change the recipe ``tiny``, as ``--set`` does.
+    *settings* change the recipe ``tiny``, as ``--set`` does. *bar* gives, for a task, what is told
+    how its training goes.
     """
     results = []
     for task in sample.FRAMEWORKS:
-        result = _run_task(task, folder / task, device, seed, settings)
+        refuse_taken(folder / task, overwrite=overwrite)
+    for task in sample.FRAMEWORKS:
+        config = override(load_recipe("tiny", task=task), settings)
+        run = runs.new_run(config, (), (), folder / task, device=device, seed=seed)
+        started = time.perf_counter()
+        runs.train(run, overwrite=overwrite, on_progress=bar(task))
+        result = _result(run, started)
         on_result(result)
         results.append(result)
     page = folder / "demo.html"
@@ -72,11 +83,10 @@ def score_table(results: Iterable[Result]) -> list[tuple[str, ...]]:
     return rows
 
 
-def _run_task(task: str, folder: Path, device: str, seed: int, settings: Sequence[str]) -> Result:
-    started = time.perf_counter()
-    config = override(load_recipe("tiny", task=task), settings)
-    runs.train(runs.new_run(config, (), (), folder, device=device, seed=seed), brief=True)
-    parser = Transducer.load(folder, device)
+def _result(run: runs.Run, started: float) -> Result:
+    """Parse the test sentences with the model of a training, and score them."""
+    task = run.config.task
+    parser = Transducer.load(run.folder, run.device)
     gold = _read(task, "test")
     documents = gold_documents(parser.task, gold, None)
     pred = [parsed.graph for parsed in parser.stream(documents, parser.task.config.decode)]

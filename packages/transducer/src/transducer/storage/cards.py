@@ -10,7 +10,6 @@ the training run and measured on the exported model, so that a card cannot drift
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import shlex
@@ -25,6 +24,7 @@ from typing import Any
 from transducer.config import Config, load_recipe, recipes
 from transducer.errors import ModelError
 from transducer.schema import MEGABYTE, SchemaError, checked, read_json
+from transducer.storage.writing import write_text
 
 CARD = "card.json"
 PAGE = "README.md"
@@ -143,20 +143,14 @@ def read_card(folder: Path) -> Card:
 
 def write_card(folder: Path, card: Card) -> None:
     """Write a card, for programs and for people."""
-    (folder / CARD).write_text(card.to_json() + "\n", encoding="utf-8")
-    (folder / PAGE).write_text(page(card), encoding="utf-8")
+    write_text(folder / CARD, card.to_json())
+    write_text(folder / PAGE, page(card))
 
 
 def model_size(folder: Path) -> int:
     """Return the bytes of all files of a model directory, its card aside."""
     files = (path for path in folder.rglob("*") if path.name not in (CARD, PAGE))
     return sum(path.stat().st_size for path in files if path.is_file())
-
-
-def sha256(path: Path) -> str:
-    """Return the SHA-256 of a file."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def day(path: Path) -> str:

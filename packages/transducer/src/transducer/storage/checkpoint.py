@@ -47,7 +47,15 @@ from transducer.schema import (
     read_text,
     shown,
 )
-from transducer.storage.compact import Stored, check_numbers, misfit, read_header, read_weights
+from transducer.storage.compact import (
+    Stored,
+    check_numbers,
+    misfit,
+    read_header,
+    read_weights,
+    wrong_number,
+)
+from transducer.storage.writing import first_line, write_text, written
 
 FORMAT = 1
 """Changes whenever older models can no longer be read."""
@@ -58,7 +66,7 @@ TABLES = "tables.json"
 WEIGHTS = "model.safetensors"
 SCORE = "score.json"
 LAST = "last"
-_STATE = "state.pt"
+STATE = "state.pt"
 _PACKAGES = ("torch", "transformers", "arbora-graphconv", "arbora-evaltools", "arbora-transducer")
 
 
@@ -130,24 +138,31 @@ def save_setup(folder: Path, task: Task, vocabularies: Vocabularies) -> None:
 
 
 def save_weights(path: Path, weights: dict[str, Tensor]) -> None:
-    """Write weights under a temporary name, then rename."""
-    part = path.with_name(path.name + ".part")
-    save_file({name: tensor.contiguous() for name, tensor in weights.items()}, part)
-    part.replace(path)
+    """Write weights; those that are no numbers are refused."""
+    _require_numbers(path, weights)
+    with written(path) as hidden:
+        save_file({name: tensor.contiguous() for name, tensor in weights.items()}, hidden)
+
+
+def _require_numbers(path: Path, weights: Mapping[str, Tensor]) -> None:
+    problem = wrong_number(weights)
+    if problem:
+        raise ModelError(f"{path} is not written: {problem}; lower train.learning_rate")
 
 
 def save_last(folder: Path, weights: dict[str, Tensor], state: dict[str, Any]) -> None:
     """Write what resuming needs; a crash in the middle leaves the previous one."""
     last = folder / LAST
+    _require_numbers(last / STATE, weights)
+    _require_numbers(last / STATE, state["average"])
     last.mkdir(parents=True, exist_ok=True)
-    part = last / (_STATE + ".part")
-    torch.save({"weights": weights, **state}, part)
-    part.replace(last / _STATE)
+    with written(last / STATE) as hidden:
+        torch.save({"weights": weights, **state}, hidden)
 
 
 def load_last(folder: Path) -> dict[str, Any]:
     """Read what :func:`save_last` wrote."""
-    path = folder / LAST / _STATE
+    path = folder / LAST / STATE
     if not path.is_file():
         raise ModelError(f"{folder} has no training state to resume from")
     try:
@@ -156,7 +171,8 @@ def load_last(folder: Path) -> dict[str, Any]:
         _check_tensors(loaded)
     except _DAMAGE as error:
         raise ModelError(f"{path} is damaged: {first_line(error)}") from error
-    check_numbers(path, loaded["weights"] | loaded["average"])
+    for name in ("weights", "average"):
+        check_numbers(path, loaded[name])
     return loaded
 
 
@@ -190,12 +206,12 @@ def _check_tensors(loaded: Any) -> None:
 
 def training_of(folder: Path) -> Path:
     """Return the folder of the training that a model is from: RUN/last is from RUN."""
-    return folder.parent if (folder / _STATE).is_file() else folder
+    return folder.parent if (folder / STATE).is_file() else folder
 
 
 def weights_path(folder: Path) -> Path:
     """Return the file that holds the weights of a model directory, or of RUN/last."""
-    return folder / (WEIGHTS if training_of(folder) == folder else _STATE)
+    return folder / (WEIGHTS if training_of(folder) == folder else STATE)
 
 
 def load_setup(folder: Path) -> tuple[Config, Vocabularies, Task]:
@@ -244,7 +260,7 @@ def load(folder: str | Path, device: torch.device) -> Saved:
     folder = Path(folder)
     config, vocabularies, task = load_setup(folder)
     ended = training_of(folder) != folder
-    path = folder / (_STATE if ended else WEIGHTS)
+    path = folder / (STATE if ended else WEIGHTS)
     try:
         if ended:
             weights, score = _end(training_of(folder))
@@ -325,15 +341,3 @@ def read_packed(path: Path) -> str:
     """Read a text file of a model directory that may be gzipped."""
     with _reading(path.parent, path.name) as found:
         return read_text(found, 32 * MEGABYTE)
-
-
-def first_line(error: Exception) -> str:
-    """Return the first line of a message; torch goes on for pages."""
-    return (str(error) or type(error).__name__).strip().splitlines()[0].rstrip(": ")
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write a file under a temporary name, then rename."""
-    part = path.with_name(path.name + ".part")
-    part.write_text(text + "\n", encoding="utf-8")
-    part.replace(path)

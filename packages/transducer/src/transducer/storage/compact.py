@@ -29,6 +29,7 @@ from torch import Tensor
 
 from transducer.encoders.low_rank import LEARNED
 from transducer.errors import ModelError
+from transducer.storage.writing import written
 
 BITS = (4, 8, 16)
 
@@ -79,10 +80,9 @@ def write_weights(
             if difference.abs().max() > _NOISE * fresh[name].abs().max():
                 stored |= _stored(name, difference, tuned_bits)
     header = {_CHECKSUM: _checksum(fresh)} if any(map(_is_pretrained, weights)) else {}
-    part = path.with_name(path.name + ".part")
-    save_file(stored, part, metadata=header)
-    part.chmod(0o644)  # safetensors lets nobody else read it
-    part.replace(path)
+    with written(path) as hidden:
+        save_file(stored, hidden, metadata=header)
+        hidden.chmod(0o644)  # safetensors lets nobody else read it
 
 
 class Stored(NamedTuple):
@@ -136,12 +136,18 @@ def _told(stored: Stored) -> str:
 
 def check_numbers(path: Path, weights: Mapping[str, Tensor]) -> None:
     """Refuse weights that are no numbers, or too large to compute with."""
+    problem = wrong_number(weights)
+    if problem:
+        raise ModelError(f"{path} is damaged: {problem}")
+
+
+def wrong_number(weights: Mapping[str, Tensor]) -> str:
+    """Return which weights are no numbers, or too large to compute with, or nothing."""
     for name, weight in weights.items():
         # Asked so that what is no number is refused, too.
         if weight.numel() and not bool(weight.abs().max() <= _LARGEST):
-            raise ModelError(
-                f"{path} is damaged: {name} has a weight that is not a number up to {_LARGEST:,.0f}"
-            )
+            return f"{name} has a weight that is not a number up to {_LARGEST:,.0f}"
+    return ""
 
 
 def read_weights(path: Path, fresh: Mapping[str, Tensor]) -> dict[str, Tensor]:

@@ -11,6 +11,7 @@ from typing import Any
 
 import torch
 
+from graphconv.io.files import sha256
 from transducer.config import Config, from_dict
 from transducer.errors import ModelError
 from transducer.model.network import TransducerModel
@@ -18,8 +19,6 @@ from transducer.parsing.parser import Transducer
 from transducer.parsing.report import evaluate_file
 from transducer.storage import checkpoint
 from transducer.storage.cards import (
-    CARD,
-    PAGE,
     About,
     Card,
     Score,
@@ -27,12 +26,13 @@ from transducer.storage.cards import (
     Weights,
     day,
     model_size,
-    sha256,
     shortened,
     training_command,
     write_card,
 )
 from transducer.storage.compact import PRETRAINED, UNUSED, write_weights
+from transducer.storage.folders import new_model, refuse_taken
+from transducer.storage.writing import write_text, written
 from transducer.text.annotation import model_annotator
 from transducer.training.runs import AVERAGED, read_record
 
@@ -44,36 +44,35 @@ _PATHS = {
 """Settings that name a file of the machine that trained; only its name is kept."""
 
 
-def export(run: Path, folder: Path, *, bits: int = 8, tuned_bits: int = 8) -> None:
+def export(
+    run: Path, folder: Path, *, bits: int = 8, tuned_bits: int = 8, overwrite: bool = False
+) -> None:
     """Write what parsing needs of a training run, in few bits."""
-    if (folder / checkpoint.VOCABULARIES).exists():  # a training run, perhaps the model itself
-        raise ModelError(f"{folder} holds a model that was trained there: export to another folder")
+    training = checkpoint.training_of(run)
+    if folder.resolve() in (run.resolve(), training.resolve()):
+        raise ModelError(f"{folder} is the model itself: export it to another folder")
+    refuse_taken(folder, overwrite=overwrite)
     saved = checkpoint.load(run, torch.device("cpu"))
     fresh = TransducerModel(saved.config.model, saved.vocabularies)
-    folder.mkdir(parents=True, exist_ok=True)
-    if (folder / CARD).exists():  # it would describe the model that is replaced
-        for name in (CARD, PAGE):
-            (folder / name).unlink(missing_ok=True)
-    training = checkpoint.training_of(run)
     setup = json.loads((training / checkpoint.CONFIG).read_text(encoding="utf-8"))
     setup["config"] = _without_folders(saved.config).to_dict()
-    checkpoint.write_text(folder / checkpoint.CONFIG, json.dumps(setup, indent=1))
     texts = [checkpoint.VOCABULARIES, *([checkpoint.TABLES] if saved.task.tables else [])]
-    for name in texts:
-        text = checkpoint.read_packed(training / name)
-        (folder / f"{name}.gz").write_bytes(gzip.compress(text.encode(), mtime=0))
-    write_weights(
-        folder / checkpoint.WEIGHTS,
-        saved.model.state_dict(),
-        fresh.state_dict(),
-        bits=bits,
-        tuned_bits=tuned_bits,
-    )
     names = shortened(saved.score.get("sha256", {}))
     hashes = {names[path]: value for path, value in saved.score.get("sha256", {}).items()}
-    checkpoint.write_text(
-        folder / checkpoint.SCORE, json.dumps({**saved.score, "sha256": hashes}, indent=1)
-    )
+    with new_model(folder, overwrite=overwrite) as new:
+        write_text(new / checkpoint.CONFIG, json.dumps(setup, indent=1))
+        for name in texts:
+            text = checkpoint.read_packed(training / name)
+            with written(new / f"{name}.gz") as hidden:
+                hidden.write_bytes(gzip.compress(text.encode(), mtime=0))
+        write_weights(
+            new / checkpoint.WEIGHTS,
+            saved.model.state_dict(),
+            fresh.state_dict(),
+            bits=bits,
+            tuned_bits=tuned_bits,
+        )
+        write_text(new / checkpoint.SCORE, json.dumps({**saved.score, "sha256": hashes}, indent=1))
 
 
 def measure(folder: Path, gold: Sequence[str], beams: Sequence[int] = (1,)) -> list[Score]:

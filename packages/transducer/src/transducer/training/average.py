@@ -20,16 +20,23 @@ from transducer.config import ModelConfig
 from transducer.encoders.low_rank import DOWN, UP, mean_difference
 from transducer.errors import ModelError
 from transducer.storage import checkpoint
-from transducer.training.runs import AVERAGED, RUN, read_record, tell_replaced
+from transducer.storage.folders import RUN, new_model, refuse_taken
+from transducer.storage.writing import write_text
+from transducer.training.runs import AVERAGED, read_record
 
 
-def average(runs: Sequence[Path], folder: Path) -> None:
+def average(runs: Sequence[Path], folder: Path, *, overwrite: bool = False) -> None:
     """Write a model whose weights are the mean of those of some trainings."""
     if folder.resolve() in [run.resolve() for run in runs]:
         raise ModelError(f"{folder} is one of the models: write their mean to another folder")
+    refuse_taken(folder, overwrite=overwrite)
     models = [checkpoint.load(run, torch.device("cpu")) for run in runs]
     first = models[0]
     for run, model in zip(runs, models, strict=True):
+        if model.config.task != first.config.task:
+            raise ModelError(
+                f"{run} is a model for {model.config.task}, and {runs[0]} for {first.config.task}"
+            )
         if (_sizes(model.config.model), model.vocabularies.to_json()) != (
             _sizes(first.config.model),
             first.vocabularies.to_json(),
@@ -37,12 +44,12 @@ def average(runs: Sequence[Path], folder: Path) -> None:
             raise ModelError(f"{run} has other sizes, switches or vocabularies than {runs[0]}")
     records = [_record(run) for run in runs]
     weights = mean_weights([model.model.state_dict() for model in models])
-    tell_replaced(folder)
-    checkpoint.save_setup(folder, first.task, first.vocabularies)
-    checkpoint.save_weights(folder / checkpoint.WEIGHTS, weights)
-    checkpoint.write_text(folder / RUN, json.dumps({**records[0], AVERAGED: records}, indent=1))
     score = _score(runs, [model.score for model in models])
-    checkpoint.write_text(folder / checkpoint.SCORE, json.dumps(score, indent=1))
+    with new_model(folder, overwrite=overwrite) as new:
+        checkpoint.save_setup(new, first.task, first.vocabularies)
+        checkpoint.save_weights(new / checkpoint.WEIGHTS, weights)
+        write_text(new / RUN, json.dumps({**records[0], AVERAGED: records}, indent=1))
+        write_text(new / checkpoint.SCORE, json.dumps(score, indent=1))
 
 
 def mean_weights(models: Sequence[Mapping[str, Tensor]]) -> dict[str, Tensor]:
@@ -74,6 +81,9 @@ def _record(run: Path) -> dict[str, Any]:
     training = checkpoint.training_of(run)
     record = read_record(training)
     end = run.relative_to(training)
+    for name in ("config", "train", "dev", "folder"):
+        if name not in record:
+            raise ModelError(f"{training / RUN} is damaged: {name} is missing")
     return record | {"folder": str(Path(record["folder"]) / end)}
 
 

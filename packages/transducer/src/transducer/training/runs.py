@@ -1,29 +1,26 @@
-"""Training runs as the command line makes them: files, progress on the terminal, curves."""
+"""Training runs as the command line makes them: files, a record to resume from, curves."""
 
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from graphconv.cliutil import note
+from graphconv.io.files import lock, os_errors, sha256
 from transducer import sample
 from transducer.config import Config, from_dict, override
 from transducer.errors import ConfigError, LostProcessError, ModelError, TrainingError
 from transducer.extras import require_training
 from transducer.schema import MEGABYTE, Name, SchemaError, checked, read_json
-from transducer.storage import checkpoint
+from transducer.storage import checkpoint, folders
 from transducer.storage.cache import cache_folder
+from transducer.storage.writing import write_text
 from transducer.text.annotation import require_harmless
 from transducer.training.curves import draw_curves
 from transducer.training.distributed import launched
 from transducer.training.trainer import Epoch, Progress, Trainer
-
-RUN = "run.json"
-"""What a training needs to go on: config, files, seed."""
 
 AVERAGED = "averaged"
 """Under this name a mean of models (:mod:`.average`) keeps what RUN says of each."""
@@ -37,6 +34,7 @@ _KINDS: dict[str, Any] = {
     "seed": int,
     "device": Name,
     "resumed": tuple[tuple[Name, ...], ...],
+    "sha256": dict[Name, Name],
     AVERAGED: tuple[dict[str, Any], ...],
 }
 """What the entries of RUN are."""
@@ -55,6 +53,8 @@ class Run:
     device: str = "auto"
     resumed: tuple[tuple[str, ...], ...] = ()
     """The settings that were changed each time that it was resumed."""
+    sha256: dict[str, str] = field(default_factory=dict)
+    """The hashes of its files, once it has begun."""
 
     @property
     def current(self) -> Config:
@@ -76,20 +76,12 @@ def new_run(
             raise ConfigError(f"the sample corpus has no {config.task}; add --train")
         train_files = [str(sample.path(config.task, "train"))]
         dev_files = dev_files or [str(sample.path(config.task, "dev"))]
-    tell_replaced(folder)
     return Run(config, tuple(train_files), tuple(dev_files), folder, **options)
-
-
-def tell_replaced(folder: Path) -> None:
-    """Tell the user of a model that will be replaced."""
-    replaced = (folder / checkpoint.WEIGHTS).exists() or (folder / RUN).exists()
-    if replaced and launched().main:
-        note(f"{folder} holds an earlier model, which is replaced")
 
 
 def read_record(folder: Path) -> dict[str, Any]:
     """Read the description of a training."""
-    path = folder / RUN
+    path = folder / folders.RUN
     try:
         record: dict[str, Any] = checked(dict[str, Any], read_json(path, 16 * MEGABYTE))
         for key in record.keys() & _KINDS.keys():
@@ -111,7 +103,7 @@ def load_run(folder: Path, settings: Sequence[str] = ()) -> Run:
             raise ConfigError(f"--set {setting}: only train.* can change when a run is resumed")
     for name in ("config", "train", "dev"):
         if name not in values:
-            raise ModelError(f"{folder / RUN} is damaged: {name} is missing")
+            raise ModelError(f"{folder / folders.RUN} is damaged: {name} is missing")
     changed = [tuple(before) for before in values.pop("resumed", [])]
     values |= {
         "config": from_dict(values["config"]),
@@ -119,20 +111,63 @@ def load_run(folder: Path, settings: Sequence[str] = ()) -> Run:
         "resumed": (*changed, *([tuple(settings)] if settings else [])),
         **{name: tuple(values[name]) for name in ("train", "dev")},
     }
-    known = {field.name for field in fields(Run)}
+    known = {entry.name for entry in fields(Run)}
     run = Run(**{name: value for name, value in values.items() if name in known})
     if not any(setting.startswith("train.annotator=") for setting in settings):
-        place = f"{folder / RUN}: train.annotator"
+        place = f"{folder / folders.RUN}: train.annotator"
         require_harmless(run.current.train.annotator, place, "--set train.annotator=NAME")
+    _require_same_data(run)
     return run
 
 
-def train(run: Run, *, resume: bool = False, brief: bool = False) -> float:
-    """Train, telling the user how it goes; return the best dev score.
+def _require_same_data(run: Run) -> None:
+    """Refuse to go on with other data than a training began with."""
+    for path, known in run.sha256.items():
+        if sha256(path) != known:
+            raise TrainingError(
+                f"{path} has changed since the training in {run.folder} began: "
+                "it goes on with the same data, or begins anew"
+            )
 
-    If *brief*, there is nothing but the line on the terminal that moves.
+
+def train(
+    run: Run,
+    *,
+    resume: bool = False,
+    overwrite: bool = False,
+    on_progress: Callable[[Progress], None] = lambda _: None,
+    on_epoch: Callable[[Epoch], None] = lambda _: None,
+    on_note: Callable[[str], None] = lambda _: None,
+) -> float:
+    """Train, and return the best dev score.
+
+    A folder that is not empty is refused, unless *overwrite*; so is one in which another process
+    trains. What a training leaves that fails before its first checkpoint is removed.
     """
-    terminal = sys.stderr.isatty() and launched().main
+    if not launched().main:
+        return _fit(run, resume=resume, on_progress=on_progress, on_epoch=on_epoch, on_note=on_note)
+    with os_errors(str(run.folder)):
+        run.folder.parent.mkdir(parents=True, exist_ok=True)
+    with lock(str(run.folder)):
+        if not resume:
+            folders.refuse_taken(run.folder, overwrite=overwrite)
+        before = _written_at(run.folder / checkpoint.CONFIG)
+        try:
+            return _fit(
+                run, resume=resume, on_progress=on_progress, on_epoch=on_epoch, on_note=on_note
+            )
+        except BaseException:
+            earlier = before and _written_at(run.folder / checkpoint.CONFIG) == before
+            if not earlier and not (run.folder / checkpoint.LAST / checkpoint.STATE).exists():
+                folders.clear(run.folder)
+            raise
+
+
+def _written_at(path: Path) -> int:
+    return path.stat().st_mtime_ns if path.exists() else 0
+
+
+def _fit(run: Run, *, resume: bool, on_note: Callable[[str], None], **told: Any) -> float:
     trainer = Trainer(
         run.current,
         run.train,
@@ -142,17 +177,11 @@ def train(run: Run, *, resume: bool = False, brief: bool = False) -> float:
         device=run.device,
         resume=resume,
         cache=cache_folder("vectors"),
-        on_progress=_Bar(run.config.task) if terminal else _quiet,
-        on_epoch=_quiet if brief else _tell_epoch,
-        on_note=_quiet if brief else note,
+        on_note=on_note,
+        **told,
     )
     if trainer.main:
-        record = asdict(run)
-        record |= {
-            name: [str(Path(f).resolve()) for f in record[name]] for name in ("train", "dev")
-        }
-        record["folder"] = str(run.folder)
-        checkpoint.write_text(run.folder / RUN, json.dumps(record, indent=1))
+        _write_record(run, trainer.data.hashes)
     try:
         state = trainer.fit()
     except KeyboardInterrupt:
@@ -164,57 +193,22 @@ def train(run: Run, *, resume: bool = False, brief: bool = False) -> float:
             f"{error}; transducer train --resume {run.folder} goes on from the last checkpoint"
         ) from error
     if trainer.main:
-        draw_curves(run.folder / "log.csv", run.folder / "curves.png")
+        draw_curves(run.folder / folders.LOG, run.folder / folders.CURVES)
         reached = (
             f"dev F1 {state.best:.2f} in epoch {state.best_epoch}" if run.dev else "no dev section"
         )
-        if not brief:
-            note(f"{run.folder}: {reached}, {state.seconds / 60:.1f} minutes of training")
+        on_note(f"{run.folder}: {reached}, {state.seconds / 60:.1f} minutes of training")
     return state.best
 
 
-class _Bar:
-    """One line on the terminal that shows rates, losses and the time to the end of the epoch."""
-
-    def __init__(self, task: str) -> None:
-        from rich.console import Console  # noqa: PLC0415
-        from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn  # noqa: PLC0415
-
-        self.bar = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            TextColumn("{task.fields[text]}"),
-            TimeRemainingColumn(),
-            console=Console(stderr=True),
-            transient=True,
-        )
-        self.name = task
-        self.task = self.bar.add_task(task, total=None, text="")
-        self.bar.start()
-
-    def __call__(self, progress: Progress) -> None:
-        loss = progress.losses.get("total", 0.0)
-        self.bar.update(
-            self.task,
-            description=f"{self.name}, epoch {progress.epoch}/{progress.epochs}",
-            total=progress.updates,
-            completed=progress.update,
-            text=f"loss {loss:.3f}, {progress.tokens_per_second:,.0f} tokens/s",
-        )
-
-    def __del__(self) -> None:
-        self.bar.stop()
+def _write_record(run: Run, hashes: Mapping[str, str]) -> None:
+    """Write what resuming needs beside the state; files are named so that they are found again."""
+    record = asdict(run)
+    record |= {name: [_absolute(file) for file in record[name]] for name in ("train", "dev")}
+    record["folder"] = str(run.folder)
+    record["sha256"] = {_absolute(file): value for file, value in hashes.items()}
+    write_text(run.folder / folders.RUN, json.dumps(record, indent=1))
 
 
-def _quiet(_: Progress | Epoch | str) -> None:
-    """Say nothing."""
-
-
-def _tell_epoch(epoch: Epoch) -> None:
-    score = "" if epoch.dev_score != epoch.dev_score else f", dev F1 {epoch.dev_score:.2f}"
-    note(
-        f"epoch {epoch.epoch}: loss {epoch.loss:.3f} "
-        f"(node {epoch.node:.3f}, source {epoch.source:.3f}, relation {epoch.relation:.3f}), "
-        f"{epoch.tokens_per_second:,.0f} tokens/s, "
-        f"{epoch.minutes:.1f} min{score}"
-    )
+def _absolute(file: str) -> str:
+    return str(Path(file).resolve())

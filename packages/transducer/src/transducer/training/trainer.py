@@ -9,7 +9,6 @@ losses, an interruption, the time spent) is added up over the processes, so that
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 import os
@@ -28,6 +27,7 @@ from torch.nn import functional
 
 import graphconv
 from graphconv.graph import Graph
+from graphconv.io.files import sha256
 from transducer.config import TASKS, Config
 from transducer.data.examples import Batch, Item, batches, build_vocabularies, number
 from transducer.data.vocabularies import UNK, Vocabularies
@@ -42,9 +42,10 @@ from transducer.model.network import Losses, TransducerModel
 from transducer.parsing.evaluation import headline
 from transducer.parsing.inputs import gold_documents
 from transducer.parsing.parser import Transducer, make_batch, make_features, pick_device
-from transducer.storage import checkpoint
+from transducer.storage import checkpoint, folders
 from transducer.storage.compact import CONTEXTUAL, MIX
 from transducer.storage.shipped import find_model
+from transducer.storage.writing import write_text
 from transducer.text.annotation import load_annotator
 from transducer.training.distributed import Group, launched, lost_processes
 from transducer.training.needs import needs
@@ -161,6 +162,7 @@ class Trainer:
         if saved is None and self.config.train.start_from:
             self._continue_model(self.config.train.start_from)
         if self.main and saved is None:
+            folders.clear(folder)
             checkpoint.save_setup(folder, self.task, self.vocabularies)
         self.features = self._make_features(cache)
         self._warm_features()
@@ -207,7 +209,7 @@ class Trainer:
         gold = [g for file in dev for g in graphconv.read(file, framework=self.config.task)]
         annotator = load_annotator(self.config.train.annotator)
         documents = list(gold_documents(self.task, gold, annotator))
-        return Data(items, documents, gold, {file: file_hash(file) for file in (*train, *dev)})
+        return Data(items, documents, gold, file_hashes((*train, *dev)))
 
     def _make_features(self, cache: Path | None) -> FrozenFeatures | RememberedFeatures | None:
         contextual = self.model.encoder_embedding.contextual
@@ -544,7 +546,7 @@ class Trainer:
         state.update, state.sums = 0, {}
         self._save_last()
         if self.main:
-            write_log(self.folder / "log.csv", [Epoch._make(values) for values in state.log])
+            write_log(self.folder / folders.LOG, [Epoch._make(values) for values in state.log])
             self.on_epoch(line)
 
     def _log_line(self, score: float) -> Epoch:
@@ -594,7 +596,7 @@ class Trainer:
             "sentences": len(self.data.items),
             "seed": self.seed,
         }
-        checkpoint.write_text(self.folder / checkpoint.SCORE, json.dumps(record, indent=1))
+        write_text(self.folder / checkpoint.SCORE, json.dumps(record, indent=1))
 
 
 def hide_words(batch: Batch, counts: Tensor, rate: float) -> Batch:
@@ -634,18 +636,12 @@ def write_log(path: Path, epochs: Sequence[Epoch]) -> None:
     """Write the log as CSV."""
     lines = [",".join(Epoch._fields)]
     lines += [",".join(f"{value:.6g}" for value in line) for line in epochs]
-    checkpoint.write_text(path, "\n".join(lines))
+    write_text(path, "\n".join(lines))
 
 
-def file_hash(path: str) -> str:
-    """Return the SHA-256 of a file, or of all files in a folder."""
-    digest = hashlib.sha256()
-    root = Path(path)
-    files = sorted(root.rglob("*")) if root.is_dir() else [root]
-    for file in files:
-        if file.is_file():
-            digest.update(file.read_bytes())
-    return digest.hexdigest()
+def file_hashes(paths: Sequence[str]) -> dict[str, str]:
+    """Return the SHA-256 of files and folders; a pipe, which can be read but once, has none."""
+    return {path: sha256(path) for path in paths if Path(path).is_file() or Path(path).is_dir()}
 
 
 def _encoder(config: Config) -> tuple[str, int, int]:
