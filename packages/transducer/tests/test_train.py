@@ -355,7 +355,7 @@ def test_wrong_commands_are_one_sentence(ten: Ten, tmp_path: Path) -> None:
             amr,
             "-o",
             tmp_path / "m",
-        ): "holds amr graphs (amr), not ucca",
+        ): "amr graphs (amr), not ucca",
         ("train", "--resume", tmp_path): "is not a training run",
         ("train", "--recipe", "tiny", "--config", amr): "exclude each other",
         ("inspect", tmp_path / "nothing"): "is not a model directory",
