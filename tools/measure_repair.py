@@ -4,9 +4,8 @@
 
 Each graph is broken in one way that parsers and language models break graphs; then `graphconv
 repair` mends it, and Smatch compares it with the graph before. Beside it: the share of broken
-graphs that can be read as they are, and what two simple ways keep, as far as their sources describe
-them: brackets that are balanced at the end (amrlib drops a graph that is still unreadable), and a
-dummy graph for what cannot be read (SPRING).
+graphs that can be read as they are, and what two simple ways keep: brackets that are
+balanced at the end (a dummy graph if that is still unreadable), and a dummy graph at once.
 """
 
 from __future__ import annotations

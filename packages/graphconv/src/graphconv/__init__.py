@@ -21,6 +21,7 @@ from graphconv.graph import Edge, Graph, Node, Token
 from graphconv.io import dumps, loads, read, write
 from graphconv.mend import repair
 from graphconv.notebook import render
+from graphconv.search import grep
 
 __all__ = [
     "Arborescence",
@@ -35,6 +36,7 @@ __all__ = [
     "Token",
     "dumps",
     "from_relations",
+    "grep",
     "linkage_units",
     "loads",
     "read",

@@ -201,6 +201,54 @@ def repair(input_: str, output: str, report: str | None) -> None:
     cliutil.note(f"{done.repaired:,} of {done.graphs:,} graphs were repaired{told}")
 
 
+@main.command()
+@click.argument("pattern")
+@_reading
+@click.option("--count", is_flag=True, help="Only count graphs and hits, for each file.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a line for each hit.")
+@click.option("-o", "--output", metavar="OUT.html", help="Draw the hits in their sentences.")
+@click.option(
+    "--time-limit",
+    type=click.FloatRange(min=0, min_open=True),
+    default=10.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="Give up on a graph after so long; such graphs are told.",
+)
+def grep(
+    pattern: str, *, count: bool, as_json: bool, output: str | None, skip_invalid: bool, **read: Any
+) -> None:
+    """Find PATTERN, such as '(x / *-01 :ARG0 (y / boy))', in treebanks and indexes; 1: no hit."""
+    from graphconv.search import command
+
+    time_limit = read.pop("time_limit")
+    found = False
+    with _skipping(skip_invalid) as on_error:
+        results = command.search(pattern, _source(on_error, **read), time_limit)
+        for line in command.lines(
+            results, pattern, read["inputs"], count=count, json=as_json, output=output
+        ):
+            if line.note:
+                cliutil.note(line.text)
+            elif line.text:
+                click.echo(line.text)
+            found = found or line.hits > 0
+    if not found:
+        click.get_current_context().exit(1)
+
+
+@main.command()
+@_reading
+@click.option("-o", "--output", required=True, metavar="X.idx", help="The index to write.")
+def index(output: str, *, skip_invalid: bool, **read: Any) -> None:
+    """Index treebanks, so that grep reads only the graphs that can have a pattern."""
+    from graphconv.search import command
+
+    with _skipping(skip_invalid) as on_error:
+        number = command.write_index(_source(on_error, **read), output)
+    cliutil.note(f"{number:,} graphs are indexed")
+
+
 def _source(
     on_error: Callable[[GraphconvError], None] | None,
     inputs: tuple[str, ...],
