@@ -10,7 +10,7 @@ from pathlib import Path
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "tools"))
 
-import reference  # noqa: E402 - a script beside the packages
+import docs_pages  # noqa: E402 - a script beside the packages
 
 project = "Arbora"
 author = "the Arbora maintainers"
@@ -32,4 +32,4 @@ html_theme_options = {
     "dark_css_variables": {"color-brand-primary": "#6fcfa6", "color-brand-content": "#6fcfa6"},
 }
 
-reference.write_pages(HERE)
+docs_pages.write_pages(HERE)

@@ -1,6 +1,6 @@
 """Pages of the documentation that the code writes: settings, commands, API, models.
 
-``python tools/reference.py`` writes them below docs/; building the site does it, too. They are not
+``python tools/docs_pages.py`` writes them below docs/; building the site does it, too. They are not
 part of the repository, so that they cannot become untrue.
 """
 
