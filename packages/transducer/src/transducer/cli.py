@@ -542,6 +542,22 @@ def export(  # noqa: PLR0917 - one parameter per option
 
 
 @main.command()
+@_device
+def doctor(device: str) -> None:
+    """Say what works on this machine and how fast; exit 1 if something needed is broken."""
+    from transducer.doctor import BAD, examine
+
+    broken = 0
+    for what, state, says in examine(device):
+        click.echo(f"{state:4}  {what}: {says}")
+        broken += state == BAD
+    if broken:
+        raise TransducerError(
+            f"{broken} of these need mending, see the lines that begin with {BAD}"
+        )
+
+
+@main.command()
 @click.option("--json", "as_json", is_flag=True, help="Print the cards as JSON.")
 @click.option("--card", "task", type=click.Choice(TASKS), help="Print the card of this model.")
 def models(*, as_json: bool, task: str | None) -> None:
