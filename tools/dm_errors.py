@@ -23,7 +23,7 @@ from evaltools.counts import Counts
 from graphconv.cliutil import table
 from graphconv.errors import GraphconvError
 from graphconv.graph import Graph
-from transducer.data.examples import number
+from transducer.data.examples import numericalize
 from transducer.errors import TransducerError
 from transducer.frameworks.tasks import Document
 from transducer.parsing.inputs import gold_documents
@@ -88,7 +88,7 @@ def pairs_by_links(model: Transducer, document: Document) -> set[Pair]:
     [sentence] = document.sentences
     model.model.eval()
     with torch.inference_mode():
-        items = [number(sentence.example, model.vocabularies)]
+        items = [numericalize(sentence.example, model.vocabularies)]
         either_way = model.model.encode(model.batch(items, model.features)).links[0, :, 1]
     likely = (either_way + either_way.T).triu(1) > 0
     return {(int(a), int(b)) for a, b in likely.nonzero()}

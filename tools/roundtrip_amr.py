@@ -12,12 +12,13 @@ import argparse
 from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 from evaltools import smatch
 from graphconv.graph import Graph
 from graphconv.io import read
+from transducer.config import AmrConfig
 from transducer.frameworks.amr import (
-    Options,
     Tables,
     copy_constant,
     copy_lemma,
@@ -28,7 +29,12 @@ from transducer.frameworks.amr import (
 )
 from transducer.text.annotation import annotate, load_annotator
 
-OFF = {"anonymize": False, "senses": False, "wiki": False, "polarity": False, "tokenize": False}
+OFF: dict[str, Any] = {
+    "anonymize": False,
+    "senses": False,
+    "wiki": False,
+    "polarity": False,
+}
 STEPS = {
     "none": {},
     "senses": {"senses": True},
@@ -40,7 +46,7 @@ STEPS = {
 }
 
 
-def round_trip(graphs: Sequence[Graph], tables: Tables, options: Options) -> str:
+def round_trip(graphs: Sequence[Graph], tables: Tables, options: AmrConfig) -> str:
     """Return the scores of the round trip."""
     total = smatch.ZERO
     for graph in graphs:
@@ -56,7 +62,7 @@ def round_trip(graphs: Sequence[Graph], tables: Tables, options: Options) -> str
     return text
 
 
-def coverage(graphs: Sequence[Graph], tables: Tables, options: Options) -> str:
+def coverage(graphs: Sequence[Graph], tables: Tables, options: AmrConfig) -> str:
     """Return the share of the labels that the tokens offer to source copy."""
     concepts = covered = constants = offered = 0
     for graph in graphs:
@@ -98,7 +104,7 @@ def main() -> None:
     for path, graphs in chain(training.items(), ((path, load(path)) for path in arguments.dev)):
         print(path.name, f"({len(graphs)} graphs)")
         for name, on in STEPS.items():
-            options = Options(**{**OFF, **on})
+            options = AmrConfig(**{**OFF, **on})
             print(f"    {name:12} {round_trip(graphs, tables, options)}  ", end="")
             print(coverage(graphs, tables, options))
 

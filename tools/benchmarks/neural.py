@@ -39,17 +39,18 @@ from benchmarks import measure
 from benchmarks.measure import Row
 from graphconv.arborescence import Row as TreeRow
 from graphconv.graph import Token
-from transducer.config import Config, load_recipe
-from transducer.data.examples import Example, collate, number
+from transducer.config import Config, DecodeConfig, load_recipe
+from transducer.data.batches import collate
+from transducer.data.examples import Example, numericalize
 from transducer.data.vocabularies import EOS, Vocabularies, Vocabulary
-from transducer.decoding import search as decode
-from transducer.decoding.constraints import make_rules
+from transducer.decoding import steps
+from transducer.decoding.rules import make_rules
+from transducer.decoding.search import decode
 from transducer.encoders.places import locate
-from transducer.frameworks import amr
-from transducer.frameworks.tasks import Task
+from transducer.frameworks import amr, task_of
 from transducer.model import network as model
+from transducer.model.inputs import make_batch, make_features
 from transducer.model.int8 import shorten, to_int8
-from transducer.parsing.parser import make_batch, make_features
 from transducer.storage import checkpoint
 
 MINILM = "sentence-transformers/all-MiniLM-L6-v2"
@@ -169,8 +170,9 @@ def _sentence(rng: random.Random, setup: Setup, length: int) -> Any:
     """Return a sentence of random words, without a tree."""
     words = _words(setup.config.model.word_vocabulary)
     tokens = tuple(Token(rng.choice(words), pos=f"pos{rng.randrange(40)}") for _ in range(length))
-    offers = tuple((token.form,) for token in tokens) if setup.config.task == "amr" else ()
-    return Example("", setup.config.task, tokens, offers=offers)
+    trees = task_of(setup.config.task).trees
+    offers = () if trees.words_are_nodes else tuple((token.form,) for token in tokens)
+    return Example("", trees, tokens, offers=offers)
 
 
 def _with_tree(rng: random.Random, example: Any) -> Any:
@@ -197,7 +199,7 @@ def _items(setup: Setup, lengths: Sequence[int], *, trees: bool = False) -> list
     examples = [_sentence(rng, setup, length) for length in lengths]
     if trees:
         examples = [_with_tree(rng, example) for example in examples]
-    return [number(example, setup.vocabularies) for example in examples]
+    return [numericalize(example, setup.vocabularies) for example in examples]
 
 
 # Training ---------------------------------------------------------------------------------------
@@ -343,7 +345,7 @@ class Parsing:
         self.setup.model.eval()
         self.items = _items(self.setup, lengths)
         self.features = make_features(self.setup.config, None)
-        self.rules = make_rules(self.setup.model, self.setup.vocabularies, "amr")
+        self.rules = make_rules(self.setup.model, self.setup.vocabularies, task_of("amr"))
         self.rounded = to_int8(self.setup.model)
         self.rounded_features = self.features and self.features.shortened()
 
@@ -358,13 +360,13 @@ class Parsing:
         features = self.rounded_features if int8 else self.features
         items = sorted(self.items, key=lambda item: len(item.forms))
         as_long_as_real = mock.patch.multiple(
-            decode, ROWS_PER_TOKEN=ROWS_PER_WORD["amr"], EXTRA_ROWS=0
+            steps, ROWS_PER_TOKEN=ROWS_PER_WORD["amr"], EXTRA_ROWS=0
         )
         with as_long_as_real:
             for start in range(0, len(items), batch):
                 group = items[start : start + batch]
                 made = make_batch(group, self.setup.vocabularies, self.setup.config, features)
-                decode.decode(weights, made, group, self.rules, beam=beam)
+                decode(weights, made, group, self.rules, DecodeConfig(beam=beam))
 
 
 def _parsing(arguments: argparse.Namespace) -> list[Row]:
@@ -532,7 +534,7 @@ def _startup(_: argparse.Namespace) -> list[Row]:
     setup = _setup("paper-amr2", MINILM)
     with tempfile.TemporaryDirectory() as name, torch.no_grad():
         folder = Path(name)
-        task = Task(setup.config, amr.Tables.learn([]))
+        task = task_of("amr")(setup.config, amr.Tables.learn([]))
         checkpoint.save_setup(folder, task, setup.vocabularies)
         checkpoint.save_weights(folder / checkpoint.WEIGHTS, setup.model.state_dict())
         total, output = _cpu_seconds(["-W", "ignore", "-c", _PARSE_ONE, name])

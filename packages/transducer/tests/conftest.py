@@ -18,9 +18,10 @@ import graphconv
 from graphconv.graph import Graph
 from transducer import sample
 from transducer.config import Config, ModelConfig, TrainConfig, load_recipe
-from transducer.data.examples import Batch, Item, build_vocabularies, collate, number
+from transducer.data.batches import Batch, collate
+from transducer.data.examples import Item, build_vocabularies, numericalize
 from transducer.data.vocabularies import Vocabularies
-from transducer.decoding.constraints import Rules, make_rules
+from transducer.decoding.rules import Rules, make_rules
 from transducer.encoders.places import look, parse_reference
 from transducer.frameworks.tasks import Task, make_task, training_graphs
 from transducer.model.network import TransducerModel
@@ -86,14 +87,16 @@ class Small:
         self.task: Task = make_task(self.config, self.graphs)
         self.examples = list(self.task.examples(self.graphs))
         self.vocabularies: Vocabularies = build_vocabularies(self.examples)
-        self.items: list[Item] = [number(example, self.vocabularies) for example in self.examples]
+        self.items: list[Item] = [
+            numericalize(example, self.vocabularies) for example in self.examples
+        ]
         torch.manual_seed(seed)
         self.model = TransducerModel(model, self.vocabularies).eval()
 
     @property
     def rules(self) -> Rules:
         """The tables for decoding with the weights as they are."""
-        return make_rules(self.model, self.vocabularies, self.task.name)
+        return make_rules(self.model, self.vocabularies, self.task)
 
     def batch(self, items: list[Item] | None = None) -> Batch:
         """Collate items, all by default."""

@@ -19,9 +19,9 @@ from graphconv.codecs import Block, amr
 from graphconv.graph import Edge, Graph, Node, Token
 from graphconv.io import read
 from graphconv.testing import graphs
+from transducer.config import AmrConfig
 from transducer.errors import ConfigError
 from transducer.frameworks.amr import (
-    Options,
     Roleset,
     Spotlight,
     Tables,
@@ -58,12 +58,12 @@ from transducer.frameworks.amr.senses import (
     remove_senses,
     restore_senses,
 )
+from transducer.frameworks.amr.spotlight import make_linker
 from transducer.frameworks.amr.wiki import Links, learn_wiki, remove_wiki, restore_wiki
-from transducer.frameworks.tasks import make_linker
 from transducer.text.tokens import tokenize
 
 CORPORA = Path(os.environ.get("ARBORA_CORPORA", Path(__file__).parents[4] / "shared" / "corpora"))
-ALL = Options(anonymize=True, senses=True, wiki=True, polarity=True)
+ALL = AmrConfig(anonymize=True, senses=True, wiki=True, polarity=True)
 
 VINKEN = """
 # ::snt Pierre Vinken did not join Acme on May 5 , 2010 .
@@ -103,7 +103,7 @@ def tables(training: list[Graph]) -> Tables:
     return Tables.learn(training)
 
 
-def round_trip(graph: Graph, tables: Tables, options: Options) -> Graph:
+def round_trip(graph: Graph, tables: Tables, options: AmrConfig) -> Graph:
     small = preprocess(graph, tables, options)
     tokens, record = prepare_tokens(graph.tokens, tables, options)
     assert tokens == small.tokens
@@ -111,7 +111,7 @@ def round_trip(graph: Graph, tables: Tables, options: Options) -> Graph:
 
 
 def test_everything_off_changes_nothing(training: list[Graph], tables: Tables) -> None:
-    options = Options(senses=False, wiki=False, polarity=False)
+    options = AmrConfig(senses=False, wiki=False, polarity=False)
     for graph in training:
         assert preprocess(graph, tables, options) == graph
         assert round_trip(graph, tables, options) == graph
@@ -707,7 +707,7 @@ def test_round_trip_of_real_graphs(name: str) -> None:
         pytest.skip("no corpora")
     training = [tokenize_graph(graph) for graph in read(path, format="amr")][:300]
     tables = Tables.learn(training)
-    senses = Options(senses=True, wiki=False, polarity=False)
+    senses = AmrConfig(senses=True, wiki=False, polarity=False)
     entities = replace(senses, anonymize=True)
     for graph in training:
         assert recover(graph) == graph

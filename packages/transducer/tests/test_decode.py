@@ -16,10 +16,12 @@ import torch
 from evaltools.validity import CHECKS, faults
 from graphconv.arborescence import Arborescence, Row
 from graphconv.conversion import to_arborescence
-from transducer.data.examples import Example, collate, number
+from transducer.config import DecodeConfig
+from transducer.data.batches import collate
+from transducer.data.examples import Example, numericalize
+from transducer.data.trees import candidate_heads
 from transducer.data.vocabularies import EOS
 from transducer.decoding.search import decode
-from transducer.frameworks.structure import candidate_heads
 from transducer.frameworks.tasks import Document, Sentence
 from transducer.model.network import _node_log_probability
 
@@ -41,16 +43,17 @@ PAPER = {"anchored": False, "copy_attention": False, "pointer_reach": 0, "link_s
 
 
 def decoded(small: Any, examples: list[Example], **options: Any) -> Any:
-    items = [number(replace(example, rows=()), small.vocabularies) for example in examples]
+    items = [numericalize(replace(example, rows=()), small.vocabularies) for example in examples]
     batch = collate(items, small.vocabularies)
-    return decode(small.model, batch, items, small.rules, **options)
+    told = {"on_row": options.pop("on_row")} if "on_row" in options else {}
+    return decode(small.model, batch, items, small.rules, DecodeConfig(**options), **told)
 
 
 def assert_scores_are_those_of_the_rows(small: Any, examples: list[Example], found: Any) -> None:
     again = [
         replace(e, rows=hypotheses[0].rows) for e, hypotheses in zip(examples, found, strict=True)
     ]
-    items = [number(example, small.vocabularies) for example in again]
+    items = [numericalize(example, small.vocabularies) for example in again]
     with torch.no_grad():
         likelihood = small.model.log_likelihood(collate(items, small.vocabularies))
     for expected, hypotheses in zip(likelihood.tolist(), found, strict=True):
@@ -86,8 +89,8 @@ def test_at_the_row_limit_the_score_is_that_of_the_rows(
     make_small: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, beam: int
 ) -> None:
     """Nothing is begun there that would have to be rewritten, such as a word's remote row."""
-    monkeypatch.setattr("transducer.decoding.search.ROWS_PER_TOKEN", 1)
-    monkeypatch.setattr("transducer.decoding.search.EXTRA_ROWS", 4)
+    monkeypatch.setattr("transducer.decoding.steps.ROWS_PER_TOKEN", 1)
+    monkeypatch.setattr("transducer.decoding.steps.EXTRA_ROWS", 4)
     small = make_small("ucca", size=10, **PAPER)
     at_limit = 0
     for seed in range(16):
@@ -162,7 +165,7 @@ def _optimum(small: Any, example: Example) -> tuple[tuple[Row, ...], float]:
 
 
 def _score(small: Any, example: Example, rows: tuple[Row, ...], *, ended: bool = True) -> float:
-    item = number(replace(example, rows=rows), small.vocabularies)
+    item = numericalize(replace(example, rows=rows), small.vocabularies)
     if not ended:
         item = item._replace(outcomes=item.outcomes.copy())
     batch = collate([item], small.vocabularies)
@@ -193,7 +196,9 @@ def _next_rows(small: Any, example: Example, rows: tuple[Row, ...]) -> list[Row]
     names = list(small.vocabularies.relations.items[3:])
     result = []
     for label, index, anchors in nodes:
-        for head in candidate_heads("dm", (*rows, Row(label, index, 1, "null", anchors)))[-1]:
+        for head in candidate_heads(example.trees, (*rows, Row(label, index, 1, "null", anchors)))[
+            -1
+        ]:
             for name in names:
                 if _fits(rows, head, (index, new), name):
                     result.append(Row(label, index, head, name, anchors))

@@ -8,16 +8,12 @@ import pytest
 import torch
 
 from graphconv.graph import Token
-from transducer.data.examples import number
+from transducer.config import DecodeConfig
+from transducer.data.examples import numericalize
+from transducer.data.frames import NO_FRAME, token_frames, with_frames, without_frame
 from transducer.data.vocabularies import PAD, SPECIALS, Vocabularies
 from transducer.decoding.search import decode
-from transducer.model.frames import (
-    NO_FRAME,
-    most_probable,
-    token_frames,
-    with_frames,
-    without_frame,
-)
+from transducer.model.frames import most_probable
 
 FRAMED = {"frame_size": 6}
 
@@ -76,8 +72,8 @@ def test_finished_graphs_have_frames(make_small: Any, beam: int) -> None:
     small = make_small("dm", **FRAMED)
     bare = [tuple(map(without_frame, e.tokens)) for e in small.examples]
     documents = [small.task.document(str(i), tokens) for i, tokens in enumerate(bare)]
-    items = [number(d.sentences[0].example, small.vocabularies) for d in documents]
-    decoded = decode(small.model, small.batch(items), items, small.rules, beam=beam)
+    items = [numericalize(d.sentences[0].example, small.vocabularies) for d in documents]
+    decoded = decode(small.model, small.batch(items), items, small.rules, DecodeConfig(beam=beam))
     for document, tokens, (best, *_) in zip(documents, bare, decoded, strict=True):
         graph = small.task.graph(document, [best.rows], [best.frames])
         assert tuple(map(without_frame, graph.tokens)) == tokens

@@ -12,10 +12,13 @@ import pytest
 import torch
 
 import graphconv
-from transducer.data.examples import COPY, Batch, Item, batches, build_vocabularies, collate, number
+from transducer.config import DecodeConfig
+from transducer.data.batches import Batch, batches, collate
+from transducer.data.examples import COPY, Item, build_vocabularies, numericalize
+from transducer.data.trees import candidate_heads
 from transducer.data.vocabularies import EOS
-from transducer.decoding.search import NEVER, _Search
-from transducer.frameworks.structure import candidate_heads
+from transducer.decoding.steps import NEVER, Steps
+from transducer.frameworks import task_of
 from transducer.frameworks.tasks import make_task, training_graphs
 from transducer.model.network import TransducerModel
 
@@ -34,7 +37,7 @@ FILES = [
 ]
 
 
-def excluded_steps(search: _Search, batch: Batch, items: list[Item]) -> Iterator[str]:
+def excluded_steps(search: Steps, batch: Batch, items: list[Item]) -> Iterator[str]:
     """Yield what the rules forbid while hypotheses follow the gold rows of a batch."""
     hyp = search.start(batch, items, 1)
     rows = batch.target_mask.sum(1) - 1
@@ -45,7 +48,7 @@ def excluded_steps(search: _Search, batch: Batch, items: list[Item]) -> Iterator
         outcome = batch.outcomes[sentence, step]
         # The node that the next row repeats; a hypothesis at its end repeats none.
         node = batch.indices[sentence, min(step + 1, batch.indices.shape[1] - 1)]
-        copied = search.labels + hyp.offers.shape[1] - 1 + node
+        copied = search.n_labels + hyp.sentences.offers.shape[1] - 1 + node
         outcome = torch.where(outcome == COPY, copied, outcome)
         everyone = torch.arange(len(sentence))
         for k in (~possible[everyone, outcome]).nonzero().flatten().tolist():
@@ -77,14 +80,16 @@ def excluded(
     examples = list(make_task(config, prepared).examples(prepared))
     problems = []
     for example in examples:
-        for row, heads in zip(example.rows, candidate_heads(task, example.rows), strict=True):
+        for row, heads in zip(
+            example.rows, candidate_heads(example.trees, example.rows), strict=True
+        ):
             if row.head not in heads:
                 problems.append(f"{example.id}: head {row.head} of {row}")
     vocabularies = build_vocabularies(examples)
-    items = [number(example, vocabularies) for example in examples]
+    items = [numericalize(example, vocabularies) for example in examples]
     model = TransducerModel(config.model, vocabularies).eval()
     rules = make_small_rules(model, vocabularies, task)
-    search = _Search(model, rules)
+    search = Steps(model, rules, DecodeConfig())
     with torch.inference_mode():
         for group in batches(items, 24):
             chosen = [items[i] for i in group]
@@ -96,10 +101,10 @@ def excluded(
 
 
 def make_small_rules(model: TransducerModel, vocabularies: Any, task: str) -> Any:
-    from transducer.decoding.constraints import make_rules
+    from transducer.decoding.rules import make_rules
 
     with torch.inference_mode():
-        return make_rules(model, vocabularies, task)
+        return make_rules(model, vocabularies, task_of(task))
 
 
 @pytest.mark.parametrize("task", ["amr", "dm", "ucca"])
@@ -143,7 +148,7 @@ def test_a_wrong_row_is_noticed(make_small: Callable[..., Any]) -> None:
     outcomes = item.outcomes.copy()
     new = [i for i, outcome in enumerate(outcomes) if outcome >= len(small.vocabularies.labels)]
     outcomes[new[1]] = outcomes[new[0]]
-    search = _Search(small.model, small.rules)
+    search = Steps(small.model, small.rules, DecodeConfig())
     wrong = item._replace(outcomes=outcomes)
     with torch.inference_mode():
         assert list(excluded_steps(search, small.batch([wrong]), [wrong]))

@@ -10,11 +10,12 @@ from typing import Any
 import pytest
 import torch
 
-from transducer.data.examples import COPY, collate, number
+from transducer.data.batches import collate
+from transducer.data.examples import COPY, numericalize
+from transducer.data.hiding import hide_subwords, hide_tags, hide_words
 from transducer.data.vocabularies import EOS, PAD, UNK
 from transducer.encoders.subwords import Subwords
 from transducer.model.network import NodeScores, mix_outcomes
-from transducer.training.trainer import hide_subwords, hide_tags, hide_words
 
 
 def test_distributions_sum_to_one(small: Any) -> None:
@@ -109,7 +110,7 @@ def test_equal_lemmas_pool_their_probability(make_small: Callable[..., Any]) -> 
     example = small.examples[0]
     label = next(row.label for row in example.rows if row.index == 1)
     offers = tuple((label, *ways[1:]) if t < 2 else ways for t, ways in enumerate(example.offers))
-    item = number(replace(example, offers=offers), small.vocabularies)
+    item = numericalize(replace(example, offers=offers), small.vocabularies)
     batch = collate([item], small.vocabularies)
     scores = small.model.teacher_force(batch).nodes
     outcome = int(batch.outcomes[0, 0])
@@ -131,7 +132,7 @@ def test_forced_copy_ignores_generation(make_small: Callable[..., Any]) -> None:
     example = next(generated)
     label = next(row.label for row in example.rows if row.label in labels)
     offers = ((label, *example.offers[0][1:]), *example.offers[1:])
-    item = number(replace(example, offers=offers), small.vocabularies)
+    item = numericalize(replace(example, offers=offers), small.vocabularies)
     batch = collate([item], small.vocabularies)
     summed = small.model.loss(batch).node
     forced = small.model.loss(batch, force_copy=True).node

@@ -18,7 +18,7 @@ from graphconv.graph import Edge, Graph, Node, Token
 from transducer.config import Config
 from transducer.frameworks.amr.anonymize import placeholder
 from transducer.frameworks.tasks import Task, make_task, training_graphs
-from transducer.parsing.parser import make_batch, make_features
+from transducer.model.inputs import make_batch, make_features
 from transducer.training.trainer import Trainer
 
 Ten = Callable[[str], Path]
@@ -221,8 +221,8 @@ def _mixed(weights: Any, model: Any, words: list[list[torch.Tensor]]) -> list[to
 def test_the_task_of_the_paper_has_every_step(of_recipe: Callable[..., Any]) -> None:
     small = of_recipe("paper", "amr")
     task = make_task(small.config, small.graphs)
-    assert task.options == small.task.options
-    steps = small.task.options
+    assert task.config.amr == small.task.config.amr
+    steps = small.task.config.amr
     assert steps.anonymize
     assert steps.senses
     assert steps.wiki

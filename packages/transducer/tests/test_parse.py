@@ -155,7 +155,7 @@ def test_text_is_data(task: str, memorized: Memorized, tmp_path: Path) -> None:
 def test_too_long_a_sentence_is_refused_or_cut(
     memorized: Memorized, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in ("frameworks.tasks", "parsing.parser", "parsing.inputs"):
+    for module in ("frameworks.ucca", "parsing.parser", "parsing.inputs"):
         monkeypatch.setattr(f"transducer.{module}.LONGEST", 30)
     text = "a b c\n" + "word , " * 20 + "\nthe end ."
     result = parse(memorized("dm")[1], "--input", "tokens", stdin=text, exit_code=1)

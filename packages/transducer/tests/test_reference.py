@@ -17,9 +17,12 @@ from reference.grammar import Grammar
 from reference.losses import forced_steps, losses, outcome_of
 from reference.search import Found, beam_search, greedy
 
-from transducer.data.examples import Example, collate, number
+from transducer.config import DecodeConfig
+from transducer.data.batches import collate
+from transducer.data.examples import Example, numericalize
 from transducer.data.vocabularies import EOS, UNK
-from transducer.decoding.search import Decoded, decode
+from transducer.decoding.results import Decoded
+from transducer.decoding.search import decode
 from transducer.model.network import mix_outcomes
 
 KINDS = ("paper", "shipped")
@@ -82,7 +85,7 @@ def reference(small: Any, example: Example) -> Reference:
 
 
 def collated(small: Any, examples: list[Example]) -> Any:
-    return collate([number(e, small.vocabularies) for e in examples], small.vocabularies)
+    return collate([numericalize(e, small.vocabularies) for e in examples], small.vocabularies)
 
 
 def test_the_recipes_keep_their_switches(case: Any) -> None:
@@ -201,9 +204,9 @@ def test_a_copied_node_has_its_antecedents_tag(case: Any) -> None:
 
 
 def _decoded(small: Any, example: Example, **options: Any) -> Decoded:
-    item = number(example, small.vocabularies)
+    item = numericalize(example, small.vocabularies)
     batch = collate([item], small.vocabularies)
-    [[found]] = decode(small.model, batch, [item], small.rules, **options)
+    [[found]] = decode(small.model, batch, [item], small.rules, DecodeConfig(**options))
     return found
 
 

@@ -20,7 +20,7 @@ from evaltools import sdp
 from transducer import Transducer, console
 from transducer.cli import main
 from transducer.config import Config, ModelConfig, TrainConfig
-from transducer.data.examples import batches
+from transducer.data.batches import batches
 from transducer.data.vocabularies import SPECIALS
 from transducer.encoders.loading import load
 from transducer.errors import ModelError, TrainingError

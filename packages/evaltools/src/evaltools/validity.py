@@ -3,7 +3,7 @@
 ``repeated core role`` is the count of the paper: a node with two outgoing edges of the same core
 role (ARG0, ARG1, ...), in the true direction of the edges.
 
->>> from graphconv.graph import Edge, Graph, Node
+>>> from graphconv.graph import LINKAGE, LINKAGE, Edge, Graph, Node
 >>> nodes = Node("g", "give-01"), Node("b", "boy"), Node("c", "girl")
 >>> edges = Edge("g", "b", "ARG0"), Edge("g", "c", "ARG0")
 >>> faults(Graph("1", "amr", nodes=nodes, edges=edges, tops=("g",)))
@@ -16,7 +16,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
 
-from graphconv.graph import BILEXICAL, FRAMEWORKS, Graph, attribute
+from graphconv.graph import BILEXICAL, FRAMEWORKS, LINKAGE, Graph, attribute
 
 # ARG1 of AMR and DM, verb_ARG1 of PAS; functors of PSD may repeat (coordination).
 _CORE = re.compile(r"(?:.*_)?ARG[0-9]+").fullmatch
@@ -101,9 +101,8 @@ def _has_childless_unit(graph: Graph) -> bool:
 
 
 def _has_several_parents(graph: Graph) -> bool:
-    linkage = {"LA", "LR"}
     parents = Counter(
-        edge.target for edge in graph.edges if not edge.remote and edge.label not in linkage
+        edge.target for edge in graph.edges if not edge.remote and edge.label not in LINKAGE
     )
     return any(count > 1 for count in parents.values())
 

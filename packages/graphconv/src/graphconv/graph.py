@@ -267,6 +267,10 @@ def join_categories(categories: tuple[str, ...]) -> str:
     return "|".join(c.replace("\\", "\\\\").replace("|", "\\|") for c in categories)
 
 
+LINKAGE = frozenset({"LA", "LR"})
+"""UCCA: the categories of edges that link scenes, which never are primary ones."""
+
+
 def split_categories(label: str) -> tuple[str, ...]:
     r"""Split the label of a UCCA edge into its categories.
 

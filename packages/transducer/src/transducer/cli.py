@@ -19,8 +19,7 @@ from transducer.training.distributed import one_voice
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from transducer.config import DecodeConfig
-    from transducer.frameworks.amr import Options as AmrOptions
+    from transducer.config import AmrConfig, DecodeConfig
     from transducer.frameworks.amr.steps import Process
     from transducer.parsing.parser import Parse, Transducer
     from transducer.text.annotation import Annotator
@@ -336,7 +335,7 @@ def evaluate(
 def annotate(input_: str, output: str, annotator: str, framework: str | None) -> None:
     """Add part of speech, lemma, entities and dependencies to the tokens of a treebank file."""
     import graphconv
-    from transducer.frameworks import amr
+    from transducer.frameworks import FRAMEWORKS, task_of
     from transducer.text.annotation import annotated_graphs, load_annotator
 
     loaded = load_annotator(annotator)
@@ -345,7 +344,7 @@ def annotate(input_: str, output: str, annotator: str, framework: str | None) ->
             "there is no annotator: install spaCy and a pipeline (docs/guides/parse.md)"
         )
     graphs = cliutil.progress(graphconv.read(input_, framework=framework), "graphs")
-    cut = (amr.tokenize_graph(g) if g.framework == "amr" else g for g in graphs)
+    cut = (task_of(g.framework).tokenized(g) if g.framework in FRAMEWORKS else g for g in graphs)
     graphconv.write(annotated_graphs(cut, loaded), output)
 
 
@@ -417,8 +416,8 @@ def postprocess(
     Senses, entities, negations and links are restored, and the graphs completed.
     """
     from transducer.frameworks import amr
+    from transducer.frameworks.amr.spotlight import make_linker
     from transducer.frameworks.amr.steps import learned_tables
-    from transducer.frameworks.tasks import make_linker
 
     tables, options = learned_tables(model, train_files)
     linker = make_linker(spotlight)
@@ -432,7 +431,7 @@ def postprocess(
 
 def _process(
     input_: str,
-    options: AmrOptions,
+    options: AmrConfig,
     process: Process,
     *,
     steps: tuple[str, ...],

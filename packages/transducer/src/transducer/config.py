@@ -26,9 +26,19 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from transducer.errors import ConfigError
-from transducer.schema import Choice, Name, Range, SchemaError, check_limits, checked, unknown
+from transducer.frameworks import FRAMEWORKS
+from transducer.schema import (
+    Choice,
+    Known,
+    Name,
+    Range,
+    SchemaError,
+    check_limits,
+    checked,
+    unknown,
+)
 
-TASKS = ("amr", "dm", "pas", "psd", "ucca")
+TASKS = tuple(FRAMEWORKS)
 """The frameworks a model can be trained for."""
 
 # What settings can be, wherever they come from: a recipe, --set or the config of a model directory.
@@ -228,21 +238,29 @@ class DecodeConfig:
 class AmrConfig:
     """Pre- and post-processing of AMR (paper, section 5); see transducer.frameworks.amr."""
 
-    anonymize: bool = False
-    senses: bool = True
     wiki: bool = True
+    """Remove wiki links and look them up afterwards."""
     polarity: bool = False
+    """Add the negations that the rules find and the model left out."""
+    anonymize: bool = False
+    """Fold entities into placeholders."""
+    senses: bool = True
+    """Remove the senses that the table restores."""
     spotlight: Name = ""
     """Address of a DBpedia Spotlight endpoint; empty: none is asked."""
     frames: Name = ""
     """PropBank's frames, one a line, or a table of them with aliases (frameworks.amr.propbank)."""
 
 
+AMR_STEPS = ("wiki", "polarity", "anonymize", "senses")
+"""The switches of AMR's steps, in the order of preprocessing; postprocessing goes backwards."""
+
+
 @dataclass(frozen=True, slots=True)
 class Config:
     """A recipe."""
 
-    task: Annotated[str, Choice(TASKS)]
+    task: Annotated[str, Known(FRAMEWORKS)]
     model: ModelConfig = field(default_factory=ModelConfig)
     train: TrainConfig = field(default_factory=TrainConfig)
     decode: DecodeConfig = field(default_factory=DecodeConfig)
@@ -341,7 +359,7 @@ def _parse(text: str, name: str, task: str | None) -> Config:
     # A recipe for several tasks has sections such as [ucca.model], which apply to that task alone.
     own = {
         task_name: values.pop(task_name, {})
-        for task_name in TASKS
+        for task_name in FRAMEWORKS
         if _is_task_section(values, task_name)
     }
     for section, entries in own.get(values["task"], {}).items():

@@ -71,6 +71,19 @@ class Choice(tuple[str, ...]):
         return " or ".join(filter(None, (", ".join(self[:-1]), self[-1])))
 
 
+class Known:
+    """The keys of a table, which may grow."""
+
+    def __init__(self, table: Mapping[str, object]) -> None:
+        self.table = table
+
+    def __contains__(self, value: str) -> bool:
+        return value in self.table
+
+    def __str__(self) -> str:
+        return str(Choice(self.table))
+
+
 class Printable:
     """Text that can be shown and written anywhere."""
 

@@ -28,6 +28,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from operator import attrgetter
 
+from graphconv.graph import LINKAGE as LINKAGE_CATEGORIES
 from graphconv.graph import Graph, Token, attribute, split_categories
 from graphconv.graph import Node as GraphNode
 
@@ -139,7 +140,7 @@ class Passage:
         for unit in self.units.values():
             below = {category for edge in unit.out for category in edge.categories}
             above = {category for edge in unit.into for category in edge.categories}
-            if below and not above and below <= {"LA", "LR"}:
+            if below and not above and below <= LINKAGE_CATEGORIES:
                 unit.tag = LINKAGE
             elif above == {"U"} and unit.out and all(e.child.tag is MARK for e in unit.out):
                 unit.tag = PUNCTUATION

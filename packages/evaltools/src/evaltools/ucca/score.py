@@ -31,10 +31,11 @@ from evaltools.counts import Counts
 from evaltools.tokens import check_tokens
 from evaltools.ucca.normalize import move_common_functions, normalize_passage
 from evaltools.ucca.passage import LINKAGE, PUNCTUATION, Passage, passages
+from graphconv.graph import LINKAGE as LINKAGE_CATEGORIES
 from graphconv.graph import Graph
 
 _WEAK = {"P": "S", "S": "P", "H": "C", "C": "H", "N": "L", "L": "N", "F": "R", "R": "F"}
-_EXCLUDED = frozenset({"Terminal", "LA", "LR"})
+_EXCLUDED = LINKAGE_CATEGORIES | {"Terminal"}
 
 _NONE = Counts()
 

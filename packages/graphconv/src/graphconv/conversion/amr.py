@@ -21,6 +21,7 @@ from typing import Any
 
 from graphconv.arborescence import Row
 from graphconv.conversion.labels import (
+    CONSTANT,
     REVERSED,
     STRUCTURAL,
     TOP,
@@ -41,9 +42,8 @@ from graphconv.conversion.spanning import (
 )
 from graphconv.graph import Attributes, Edge, Graph, Node, attribute
 
-_CONSTANT = "="
 _ESCAPE = "\\"
-_SPECIAL = frozenset({_CONSTANT, _ESCAPE, VIRTUAL[0]})
+_SPECIAL = frozenset({CONSTANT, _ESCAPE, VIRTUAL[0]})
 """What the labels begin with that :func:`row_label` changes, or may change."""
 _INVERTED: Attributes = (("inverted", True),)
 
@@ -60,10 +60,10 @@ def row_label(node: Node) -> str:
 @lru_cache(1 << 16)
 def _row_label(label: str | None, constant: bool) -> str:
     if constant:
-        return _CONSTANT + (label or "")
+        return CONSTANT + (label or "")
     if label is None:
         return ""
-    if not label or label == VIRTUAL or label[0] in (_CONSTANT, _ESCAPE):
+    if not label or label == VIRTUAL or label[0] in (CONSTANT, _ESCAPE):
         return _ESCAPE + label
     return label
 
@@ -219,7 +219,7 @@ def _fresh_ids(rows: Sequence[Row]) -> list[str]:
     ids = []
     for index in _indices(rows):
         label = rows[index - 1].label
-        if label.startswith(_CONSTANT):
+        if label.startswith(CONSTANT):
             ids.append(f":{next(constants)}")
             continue
         letter = label[:1].lower()
@@ -237,7 +237,7 @@ def _indices(rows: Sequence[Row]) -> list[int]:
 @lru_cache(1 << 14)
 def _node(node_id: str, label: str) -> Node:
     first = label[:1]
-    if first == _CONSTANT:
+    if first == CONSTANT:
         return _new_node((node_id, label[1:], (), True, False, ()))
     text = label[1:] if first == _ESCAPE else label if label else None
     return _new_node((node_id, text, (), False, False, ()))

@@ -27,7 +27,7 @@ import re
 from functools import lru_cache
 
 from graphconv.arborescence import ROOT_RELATION
-from graphconv.graph import split_categories
+from graphconv.graph import LINKAGE, split_categories
 
 REVERSED = "-of"
 REMOTE = "*"
@@ -46,11 +46,14 @@ NULL_TERMINAL = "null-Terminal"
 """UCCA: like ``null``, to a terminal that only remote edges lead to."""
 
 STRUCTURAL = frozenset({ROOT_RELATION, NULL, TOP, PHRASE, TERMINAL_CHILD, NULL_TERMINAL})
+IMPLICIT = "!"
+"""UCCA: ends the label of an implicit unit."""
+CONSTANT = "="
+"""AMR: begins the label of a constant."""
 VIRTUAL = "<virtual>"
 """The label of the first row where the graph has not exactly one top."""
 
 _MARKS = (REVERSED, REMOTE, SECONDARY, TERMINAL)
-_LINKAGE = frozenset({"LA", "LR"})
 _replace_numbers = re.compile("[0-9]+").sub
 _CACHED = 1 << 16
 
@@ -83,7 +86,7 @@ def edge_label(relation: str) -> tuple[str, str]:
 @lru_cache(_CACHED)
 def is_linkage(label: str) -> bool:
     """Say whether an edge of UCCA is one of linkage, which never is a unit's primary edge."""
-    return _LINKAGE.issuperset(split_categories(label))
+    return LINKAGE.issuperset(split_categories(label))
 
 
 @lru_cache(_CACHED)

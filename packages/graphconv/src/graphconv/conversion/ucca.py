@@ -34,6 +34,7 @@ from typing import Any
 
 from graphconv.arborescence import ROOT_RELATION, Row
 from graphconv.conversion.labels import (
+    IMPLICIT,
     NULL,
     NULL_TERMINAL,
     PHRASE,
@@ -60,7 +61,6 @@ ROOT_UNIT = "ROOT"
 ANY_UNIT = "UNIT"
 """The label of every unit without unit labels."""
 
-_IMPLICIT = "!"
 _LINKAGE_TYPE: Attributes = (("type", "LKG"),)
 _PUNCTUATION_TYPE: Attributes = (("type", "PNCT"),)
 _TERMINAL_NODE: Attributes = (("terminal", True),)
@@ -140,7 +140,7 @@ def build(graph: Graph, *, unit_labels: bool = True) -> Built:
                 children[root].append((rank[i], name, NO_EDGE, i))
     labels = _unit_labels(nodes, primary, root) if unit_labels else [ANY_UNIT] * virtual
     labels = [
-        label + _IMPLICIT if node[4] else label for label, node in zip(labels, nodes, strict=True)
+        label + IMPLICIT if node[4] else label for label, node in zip(labels, nodes, strict=True)
     ]
     labels.append(VIRTUAL)
     anchors = _add_words(graph, root, terminal, children, labels)
@@ -197,7 +197,7 @@ def read(rows: Sequence[Row], ids: Sequence[str] | None, framework: str) -> Bare
         label, _, _, _, word = rows[index - 1]
         outgoing = edges.get(index, ())
         ordered += outgoing
-        implicit = not word and label.endswith(_IMPLICIT)
+        implicit = not word and label.endswith(IMPLICIT)
         attributes = _attributes(primary[index], bool(word), outgoing)
         nodes.append(_node((names[index], None, anchors[index], False, implicit, attributes)))
     return Bare(tuple(nodes), tuple(ordered), tuple(tops))
@@ -286,7 +286,7 @@ def _primary_edges(edges: Sequence[_Edge], rank: Sequence[int], root: int) -> li
 def _unit_labels(nodes: Sequence[Node], primary: Sequence[str], root: int) -> list[str]:
     # The mark of implicit units comes last, so that no category may end in it.
     labels = [
-        f"{name}=" if _IMPLICIT in name and name.rstrip("=").endswith(_IMPLICIT) else name
+        f"{name}=" if IMPLICIT in name and name.rstrip("=").endswith(IMPLICIT) else name
         for name in primary
     ]
     if root < len(nodes):

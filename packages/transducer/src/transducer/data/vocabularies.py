@@ -18,6 +18,9 @@ from transducer.schema import Printable, SchemaError, checked, shown, unknown
 PAD, UNK, EOS, BOS = 0, 1, 2, 2
 """Numbers of the special items: EOS in the vocabulary of labels, BOS in that of nodes."""
 
+ROOT = 2
+"""The relation ``root`` of the first row: given, never predicted."""
+
 SPECIALS = ("<pad>", "<unk>")
 
 FIRST = {

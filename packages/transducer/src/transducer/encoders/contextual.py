@@ -17,7 +17,7 @@ from transducer.encoders.subwords import Subwords, cut_sentences
 from transducer.errors import ModelError
 
 if TYPE_CHECKING:
-    from transducer.data.examples import Batch
+    from transducer.data.batches import Batch
 
 
 def cut(name: str, sentences: Sequence[Sequence[str]], width: int) -> Subwords:

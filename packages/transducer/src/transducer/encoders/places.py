@@ -33,8 +33,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from transducer.cache import cache_folder
 from transducer.errors import ModelError
-from transducer.storage.cache import cache_folder
 
 if TYPE_CHECKING:
     from transducer.config import Config

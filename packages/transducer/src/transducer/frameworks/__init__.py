@@ -1,1 +1,30 @@
-"""What each framework needs around the model: before it, and after decoding."""
+"""What each framework needs around the model: before it, and after decoding.
+
+A framework is a module that defines ``TASK``, a subclass of
+:class:`transducer.frameworks.tasks.Task`: how its graphs become examples and rows become graphs,
+what its trees look like, and what may come next in them. To add one, write the module and enter it
+here; nothing else in this package knows the frameworks by name.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from transducer.frameworks.tasks import Task
+
+FRAMEWORKS = {
+    "amr": "transducer.frameworks.amr.task",
+    "dm": "transducer.frameworks.bilexical",
+    "pas": "transducer.frameworks.bilexical",
+    "psd": "transducer.frameworks.bilexical",
+    "ucca": "transducer.frameworks.ucca",
+}
+"""The module of each framework, imported when it is first needed: the names alone cost nothing."""
+
+
+def task_of(framework: str) -> type[Task]:
+    """Return what a framework defines."""
+    task: type[Task] = import_module(FRAMEWORKS[framework]).TASK
+    return task

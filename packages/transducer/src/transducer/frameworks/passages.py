@@ -19,13 +19,12 @@ from dataclasses import replace
 from itertools import accumulate, pairwise
 from typing import Any
 
-from graphconv.graph import Attributes, Edge, Graph, Node, Token, attribute
+from graphconv.graph import LINKAGE, Attributes, Edge, Graph, Node, Token, attribute
 from transducer.text.tokens import ends_sentence
 
 # The extra of a part: its number, and what only the passage knows.
 _PART = "passage"
 _WRITTEN = frozenset({"format", "categories", "terminal_categories"})
-_LINKAGE = frozenset({"LA", "LR"})
 # Not the ellipsis: units of English-Wiki go on after 39 of 41 that a capital follows.
 _FINAL = frozenset(". ! ? 。 ！ ？ ؟ ।".split())
 _CLOSING = frozenset("\" ' '' ” ’ » ) ] }".split())
@@ -158,8 +157,8 @@ def split_passage(graph: Graph) -> tuple[Graph, ...]:
         (between if part is None else inside[part]).append(position)
     parts = []
     for number, (start, end) in enumerate(pairwise(cuts)):
-        nodes = [_moved(_root_part(graph, start, end), -start)]
-        nodes += [_moved(graph.nodes[position], -start) for position in numbered[number]]
+        nodes = [_shift(_root_part(graph, start, end), -start)]
+        nodes += [_shift(graph.nodes[position], -start) for position in numbered[number]]
         known: dict[str, Any] = {
             "number": number,
             "nodes": numbered[number],
@@ -193,7 +192,7 @@ def count_splits(graph: Graph) -> Counter[str]:
     places = _places(graph, cuts)
     for edge in graph.edges:
         if _edge_place(edge, graph.tops[0] if graph.tops else "", places) is None:
-            counts["linkage" if edge.label in _LINKAGE else "remote"] += 1
+            counts["linkage" if edge.label in LINKAGE else "remote"] += 1
     return counts
 
 
@@ -224,7 +223,7 @@ def join_passages(graphs: Sequence[Graph], *, id: str) -> Graph:  # noqa: A002 -
             elif node.id not in names:
                 last += 1
                 names[node.id] = f"1.{last}"
-            moved = _moved(node, len(tokens))._replace(id=names[node.id])
+            moved = _shift(node, len(tokens))._replace(id=names[node.id])
             if moved.id == top:
                 anchors += moved.anchors
             else:
@@ -254,7 +253,7 @@ def _rejoined(graphs: Sequence[Graph], known: Sequence[dict[str, Any]], name: st
     offset = 0
     for graph, part in zip(graphs, known, strict=True):
         for position, node in zip(part["nodes"], graph.nodes[1:], strict=True):
-            nodes[position] = _moved(node, offset)
+            nodes[position] = _shift(node, offset)
         edges.update(zip(part["edges"], graph.edges, strict=True))
         offset += len(graph.tokens)
     return Graph(
@@ -294,7 +293,7 @@ def _yields(graph: Graph) -> dict[str, tuple[int, int]]:
     parents: dict[str, list[str]] = defaultdict(list)
     waiting: Counter[str] = Counter()
     for edge in graph.edges:
-        if not edge.remote and edge.label not in _LINKAGE:
+        if not edge.remote and edge.label not in LINKAGE:
             parents[edge.target].append(edge.source)
             waiting[edge.source] += 1
     spans = {n.id: (min(n.anchors), max(n.anchors)) for n in graph.nodes if n.anchors}
@@ -328,7 +327,7 @@ def _places(graph: Graph, cuts: Sequence[int]) -> dict[str, int | None]:
     children: dict[str, set[str]] = defaultdict(set)
     for edge in graph.edges:
         children[edge.source].add(edge.target)
-        if not edge.remote and edge.label not in _LINKAGE:
+        if not edge.remote and edge.label not in LINKAGE:
             parents.setdefault(edge.target, edge.source)
     root = graph.tops[0] if graph.tops else ""
     for node in graph.nodes:
@@ -390,7 +389,7 @@ def _pairs(values: Iterable[Sequence[Any]]) -> Attributes:
     return tuple((key, value) for key, value in values)
 
 
-def _moved(node: Node, offset: int) -> Node:
+def _shift(node: Node, offset: int) -> Node:
     if not node.anchors or not offset:
         return node
     return node._replace(anchors=tuple(anchor + offset for anchor in node.anchors))

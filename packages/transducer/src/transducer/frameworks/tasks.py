@@ -1,28 +1,25 @@
-"""What each framework needs around the model: graph -> example before, rows -> graph after.
+"""What a framework does around the model: graph -> example before, rows -> graph after.
 
-A :class:`Task` belongs to a model: it knows the config and, for AMR, the tables that were learned
-from the training data. DM needs nothing but the conversion; UCCA passages are cut into sentences;
-AMR has the paper's section 5 (:mod:`transducer.frameworks.amr`).
+A :class:`Task` belongs to a model: it knows the config and what was learned from the training data.
+The class itself does what most frameworks need; their modules override the rest.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 from graphconv.arborescence import Arborescence, Row, relations
 from graphconv.conversion import from_relations, to_arborescence, to_graph
 from graphconv.graph import Attributes, Graph, Token
 from transducer.config import Config
 from transducer.data.examples import Example
-from transducer.frameworks import amr
-from transducer.frameworks.amr.anchoring import anchored, places
-from transducer.frameworks.amr.anonymize import placeholder
-from transducer.frameworks.passages import join_passages, split_passage, split_tokens
-from transducer.model.frames import with_frames
-from transducer.storage.cache import cache_folder
+from transducer.data.frames import with_frames
+from transducer.data.trees import TreeRules
+from transducer.decoding.constraints import Constraints
+from transducer.frameworks import task_of
 from transducer.text.annotation import Annotator
-from transducer.text.tokens import chunk
 
 LONGEST = 1000
 """Tokens that are still parsed as one sentence."""
@@ -35,12 +32,13 @@ class Sentence:
     id: str
     example: Example
     tokens: tuple[Token, ...]
-    record: amr.Record | None = None
+    record: Any = None
+    """What the framework remembers of it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """What becomes one graph: a sentence, or the sentences of a UCCA passage."""
+    """What becomes one graph: a sentence, or the sentences of a passage."""
 
     id: str
     sentences: tuple[Sentence, ...]
@@ -53,43 +51,95 @@ class Task:
     """Pre- and post-processing of one model."""
 
     config: Config
-    tables: amr.Tables | None = None
-    linker: amr.Spotlight | None = None
+    tables: Any = None
+    """What was learned from the training data, if the framework learns anything."""
+    linker: Any = None
+    """A service that links names, if the user gave one."""
+
+    trees: ClassVar[TreeRules]
+    """What the trees of the framework look like."""
+    constraints: ClassVar[type[Constraints]] = Constraints
+    """What may come next in them."""
+    metric: ClassVar[str]
+    """The name of evaltools' metric."""
+    metric_options: ClassVar[tuple[str, ...]] = ()
+    """Options that refine the metric."""
+    tables_type: ClassVar[Any] = None
+    """The type of *tables*: it has ``to_json`` and ``from_json``."""
+    passages: ClassVar[bool] = False
+    """Whether the graph of a document holds many sentences."""
 
     @property
     def name(self) -> str:
         """The framework."""
         return self.config.task
 
-    @property
-    def options(self) -> amr.Options:
-        """The AMR steps that are on."""
-        c = self.config.amr
-        return amr.Options(anonymize=c.anonymize, senses=c.senses, wiki=c.wiki, polarity=c.polarity)
+    # Before training -----------------------------------------------------------------------------
+
+    @classmethod
+    def learn(cls, config: Config, graphs: Sequence[Graph]) -> Task:
+        """Make the task of a new model, learning its tables from the training graphs."""
+        del graphs
+        return cls(config)
+
+    @classmethod
+    def sentence_graphs(cls, graph: Graph) -> Iterable[Graph]:
+        """Return the graphs of single sentences that a treebank's graph holds."""
+        return (cls.tokenized(graph),)
+
+    @classmethod
+    def tokenized(cls, graph: Graph) -> Graph:
+        """Return a treebank's graph with the tokens that the model sees."""
+        return graph
+
+    @classmethod
+    def needs(cls, config: Config) -> Iterator[str]:
+        """Yield what a recipe asks for beyond the treebank, a line each."""
+        del config
+        yield from ()
 
     def examples(self, graphs: Iterable[Graph]) -> Iterator[Example]:
         """Yield the training examples of gold graphs, prepared by :func:`training_graphs`."""
-        if self.tables is not None:
-            graphs = amr.preprocess_graphs(graphs, self.tables, self.options)
-        unit_labels = self.config.model.unit_labels
         for graph in graphs:
-            tree = to_arborescence(graph, foundational=True, unit_labels=unit_labels)
-            yield self._example(graph.id, graph.tokens, tree.rows)
+            learned = self.simplified(graph)
+            tree = to_arborescence(
+                learned, foundational=True, unit_labels=self.config.model.unit_labels
+            )
+            yield self.example(learned.id, learned.tokens, tree.rows)
+
+    def simplified(self, graph: Graph) -> Graph:
+        """Return the graph that the model learns: :meth:`finished` completes it again."""
+        return graph
+
+    def example(
+        self, sentence_id: str, tokens: tuple[Token, ...], rows: tuple[Row, ...] = ()
+    ) -> Example:
+        """Return what the model sees of a sentence, and of its tree."""
+        return Example(sentence_id, self.trees, tokens, rows=rows)
+
+    # Before decoding -----------------------------------------------------------------------------
 
     def document(
         self, document_id: str, tokens: Sequence[Token], metadata: Attributes = ()
     ) -> Document:
         """Prepare annotated tokens for parsing; no gold needed."""
-        parts: Iterable[tuple[Token, ...]] = (tuple(tokens),)
-        if self.name == "ucca":
-            parts = (p for part in split_tokens(tokens) for p in chunk(part, LONGEST))
-        return Document(document_id, tuple(self._sentence(document_id, p) for p in parts), metadata)
+        sentences = tuple(self.sentence(document_id, part) for part in self.parts(tokens))
+        return Document(document_id, sentences, metadata)
 
-    def _sentence(self, sentence_id: str, tokens: tuple[Token, ...]) -> Sentence:
-        if self.tables is None:
-            return Sentence(sentence_id, self._example(sentence_id, tokens), tokens)
-        prepared, record = amr.prepare_tokens(tokens, self.tables, self.options)
-        return Sentence(sentence_id, self._example(sentence_id, prepared), record.tokens, record)
+    def parts(self, tokens: Sequence[Token]) -> Iterable[tuple[Token, ...]]:
+        """Cut the tokens of a document into those of its sentences."""
+        return (tuple(tokens),)
+
+    def sentence(self, sentence_id: str, tokens: tuple[Token, ...]) -> Sentence:
+        """Prepare one sentence."""
+        return Sentence(sentence_id, self.example(sentence_id, tokens), tokens)
+
+    def metadata(self, text: str) -> Attributes:
+        """Return what a graph says about the text of its sentence."""
+        del text
+        return ()
+
+    # After decoding ------------------------------------------------------------------------------
 
     def graph(
         self,
@@ -105,20 +155,15 @@ class Task:
         """
         nothing: Sequence[tuple[()]] = [()] * len(trees)
         parts = [
-            self._graph(*sentence)
+            self._sentence_graph(*sentence)
             for sentence in zip(
                 document.sentences, trees, frames or nothing, attentions or nothing, strict=True
             )
         ]
-        if len(parts) == 1:
-            graph = parts[0]
-        elif self.name == "ucca":
-            graph = join_passages(parts, id=document.id)
-        else:
-            graph = Graph(document.id, self.name)
+        graph = parts[0] if len(parts) == 1 else self.joined(document.id, parts)
         return replace(graph, metadata=document.metadata) if document.metadata else graph
 
-    def _graph(
+    def _sentence_graph(
         self,
         sentence: Sentence,
         rows: Sequence[Row],
@@ -129,75 +174,44 @@ class Task:
         tree = Arborescence(sentence.id, self.name, tokens, tuple(rows))
         fresh = from_relations(relations(tree), id=sentence.id, framework=self.name, tokens=tokens)
         graph = to_graph(fresh)
-        if self.name not in ("amr", "ucca"):
-            graph = _without_singletons(graph)
-        if self.tables is not None and sentence.record is not None:
-            if attention:
-                forms = [token.form for token in sentence.example.tokens]
-                found = places(rows, forms, sentence.example.offers, attention)
-                graph = anchored(graph, found)
-            graph = amr.postprocess(graph, sentence.record, self.tables, self.options, self.linker)
+        if attention:
+            graph = self.aligned(graph, sentence, rows, attention)
+        return self.finished(graph, sentence)
+
+    def aligned(
+        self,
+        graph: Graph,
+        sentence: Sentence,
+        rows: Sequence[Row],
+        attention: Sequence[Sequence[float]],
+    ) -> Graph:
+        """Return the graph with the words that its nodes stand for, if its rows do not say them."""
+        del sentence, rows, attention
         return graph
 
-    def _example(
-        self, sentence_id: str, tokens: tuple[Token, ...], rows: tuple[Row, ...] = ()
-    ) -> Example:
-        if self.tables is None:
-            return Example(sentence_id, self.name, tokens, rows=rows)
-        return Example(
-            sentence_id,
-            self.name,
-            tokens,
-            offers=self._offers(tokens),
-            anonymous=tuple(placeholder(token) is not None for token in tokens),
-            rows=rows,
-        )
+    def finished(self, graph: Graph, sentence: Sentence) -> Graph:
+        """Return the complete graph of a sentence for what the model emitted."""
+        del sentence
+        return graph
 
-    def _offers(self, tokens: Sequence[Token]) -> tuple[tuple[str, ...], ...]:
-        """Return the labels that copying each AMR token can give."""
-        assert self.tables is not None
-        ways = [
-            amr.copy_concepts(tokens, self.tables),
-            ["=" + amr.copy_constant(token) for token in tokens],
-            ["=" + constant for constant in amr.copy_joined(tokens)],
-            amr.copy_others(tokens, self.tables),
-        ]
-        return tuple(zip(*ways[: self.config.model.copy_ways], strict=True))
+    def joined(self, document_id: str, parts: Sequence[Graph]) -> Graph:
+        """Join the graphs of a document's sentences; only passages have more than one."""
+        del parts
+        return Graph(document_id, self.name)
 
 
-def _without_singletons(graph: Graph) -> Graph:
-    """Leave out words that are no top and have no edge: a predicate has arguments."""
-    linked = {end for edge in graph.edges for end in (edge.source, edge.target)} | set(graph.tops)
-    return replace(graph, nodes=tuple(node for node in graph.nodes if node.id in linked))
+def make_task(config: Config, graphs: Sequence[Graph]) -> Task:
+    """Make the task of a new model, learning its tables from the training graphs."""
+    return task_of(config.task).learn(config, graphs)
 
 
 def training_graphs(
     config: Config, graphs: Iterable[Graph], annotator: Annotator | None = None
 ) -> list[Graph]:
     """Return the graphs to learn from: single sentences with tokens, annotated where possible."""
-    prepared: list[Graph] = []
-    for graph in graphs:
-        if not graph.tokens:
-            continue
-        if config.task == "ucca":
-            prepared += split_passage(graph)
-        else:
-            prepared.append(amr.tokenize_graph(graph) if config.task == "amr" else graph)
+    task = task_of(config.task)
+    prepared = [part for graph in graphs if graph.tokens for part in task.sentence_graphs(graph)]
     if annotator is None:
         return prepared
     annotated = annotator.annotate([graph.tokens for graph in prepared])
     return [replace(g, tokens=tokens) for g, tokens in zip(prepared, annotated, strict=True)]
-
-
-def make_task(config: Config, graphs: Sequence[Graph]) -> Task:
-    """Make the task of a new model, learning its tables from the training graphs."""
-    tables = None
-    if config.task == "amr":
-        frames = config.amr.frames
-        tables = amr.Tables.learn(graphs, amr.read_rolesets(frames) if frames else ())
-    return Task(config, tables, make_linker(config.amr.spotlight))
-
-
-def make_linker(address: str) -> amr.Spotlight | None:
-    """Return a client of the entity linker at an address that the user gave, if there is one."""
-    return amr.Spotlight(address, cache=cache_folder("spotlight")) if address else None

@@ -14,13 +14,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from graphconv.graph import Token, attribute
+from transducer.data.frames import NO_FRAME
 from transducer.data.vocabularies import PAD, UNK
-
-FRAME = "frame"
-"""The feature of a token that holds its frame."""
-
-NO_FRAME = "_"
 
 
 class Frames(nn.Module):
@@ -55,24 +50,3 @@ def most_probable(frames: Tensor, names: Sequence[str]) -> list[list[tuple[str, 
     real = frames.masked_fill(none, -torch.inf)
     best = torch.stack([frames.argmax(-1), real.argmax(-1)], dim=-1).tolist()
     return [[(names[first], names[second]) for first, second in words] for words in best]
-
-
-def token_frames(tokens: Sequence[Token]) -> list[str]:
-    """Return the frames of a sentence's words; nothing if none of them has one."""
-    frames = [attribute(token.features, FRAME) for token in tokens]
-    return [str(frame or NO_FRAME) for frame in frames] if any(frames) else []
-
-
-def with_frames(tokens: Sequence[Token], frames: Sequence[str]) -> tuple[Token, ...]:
-    """Return the tokens with their frames."""
-    return tuple(
-        token if frame == NO_FRAME else token._replace(features=(*token.features, (FRAME, frame)))
-        for token, frame in zip(tokens, frames, strict=True)
-    )
-
-
-def without_frame(token: Token) -> Token:
-    """Return the token without its frame, which belongs to the gold graph."""
-    if not any(name == FRAME for name, _ in token.features):
-        return token
-    return token._replace(features=tuple(pair for pair in token.features if pair[0] != FRAME))

@@ -24,8 +24,9 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from transducer.config import ModelConfig
-from transducer.data.examples import COPY, IGNORE, Batch
-from transducer.data.vocabularies import EOS, PAD, SPECIALS, UNK, Vocabularies
+from transducer.data.batches import Batch
+from transducer.data.examples import COPY, IGNORE
+from transducer.data.vocabularies import EOS, PAD, ROOT, SPECIALS, UNK, Vocabularies
 from transducer.encoders.contextual import ContextualEncoder
 from transducer.model.frames import Frames, frame_loss
 from transducer.model.links import (
@@ -54,6 +55,11 @@ class Encoded(NamedTuple):
     cell: Tensor  # (layers, B, D)
     links: Tensor  # (B, S, KINDS, S) scores of pairs of words, where they are asked for
     frames: Tensor  # (B, S, F) log-probabilities of the words' frames, where they are asked for
+
+    def select(self, sentences: Tensor) -> Encoded:
+        """Return what decoding still needs of some sentences once it has begun."""
+        kept = {"states", "keys", "copy_keys", "mask", "links"}
+        return self._replace(**{name: getattr(self, name)[sentences] for name in kept})
 
 
 class NodeScores(NamedTuple):
@@ -411,9 +417,6 @@ class Forced(NamedTuple):
 MAX_INDEX = 500
 """Node indices from here on share an embedding."""
 
-ROOT = 2
-"""The relation ``root`` of the first row: given, never predicted."""
-
 
 class EncoderEmbedding(nn.Module):
     """Concatenate the embeddings of a token; a feature of size 0 is left out."""
@@ -462,7 +465,8 @@ class NodeEmbedding(nn.Module):
         self.pos = nn.Embedding(len(v.pos), c.pos_size, padding_idx=PAD) if c.pos_size else None
         self.chars = CharCNN(c, len(v.chars)) if c.char_size else None
         self.anchored = c.anchored
-        self.size = c.word_size + c.pos_size + c.char_size + (states if c.anchored else 0)
+        self.own_size = c.word_size + c.pos_size + c.char_size
+        self.size = self.own_size + (states if c.anchored else 0)
 
     def forward(self, batch: Batch) -> Tensor:
         """Embed the nodes of the reference sequences."""
@@ -480,6 +484,10 @@ class NodeEmbedding(nn.Module):
     def join(self, embedded: Tensor, copied: Tensor) -> Tensor:
         """Add the states of the copied words, in the anchored variant."""
         return torch.cat([embedded, copied], dim=-1) if self.anchored else embedded
+
+    def copied(self, joined: Tensor) -> Tensor:
+        """Return the states that :meth:`join` added; of size 0 where it adds none."""
+        return joined[..., self.own_size :]
 
 
 class CharCNN(nn.Module):

@@ -23,6 +23,7 @@ from difflib import SequenceMatcher
 from itertools import pairwise
 
 from graphconv import Graph, Node
+from transducer.frameworks import task_of
 
 Feature = tuple[str, ...]
 
@@ -79,7 +80,7 @@ def _transfer(graph: Graph, sentence: Graph) -> Graph:
             node._replace(anchors=tuple(places[a] for a in node.anchors if a in places))
             for node in nodes
         ]
-        nodes = _cover(nodes, len(sentence.tokens)) if graph.framework == "ucca" else nodes
+        nodes = _cover(nodes, len(sentence.tokens)) if _has_units(graph) else nodes
     kept = _alive(graph, nodes)
     return replace(
         graph,
@@ -117,6 +118,10 @@ def _cover(nodes: Sequence[Node], length: int) -> list[Node]:
     ]
 
 
+def _has_units(graph: Graph) -> bool:
+    return task_of(graph.framework).trees.units
+
+
 def _alive(graph: Graph, nodes: Sequence[Node]) -> set[str]:
     """Return the ids of the nodes that the alignment did not leave without words."""
     emptied = {
@@ -125,7 +130,7 @@ def _alive(graph: Graph, nodes: Sequence[Node]) -> set[str]:
         if old.anchors and not new.anchors
     }
     kept = {node.id for node in nodes} - emptied
-    if graph.framework != "ucca":
+    if not _has_units(graph):
         return kept
     # A unit all of whose children are gone goes too, and so on upwards.
     parents: dict[str, list[str]] = {}

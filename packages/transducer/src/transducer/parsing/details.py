@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import IO, Any
 
 from graphconv.arborescence import ROOT_LABEL, Row
-from transducer.data.examples import number
+from transducer.data.examples import numericalize
 from transducer.frameworks.tasks import Document
 from transducer.parsing.parser import Parse, Transducer
 
@@ -58,7 +58,7 @@ def tell_relations(parser: Transducer, document: Document, file: IO[str]) -> Non
     """Write the relations of a document as greedy search decides them, one a line."""
     greedy = replace(parser.task.config.decode, beam=1, nbest=1)
     for sentence in document.sentences:
-        item = number(sentence.example, parser.vocabularies)
+        item = numericalize(sentence.example, parser.vocabularies)
         if not item.forms:
             continue
         rows = [Row(ROOT_LABEL, 0, 0, "")]

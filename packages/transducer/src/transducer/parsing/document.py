@@ -33,6 +33,7 @@ from graphconv.errors import GraphconvError
 from graphconv.graph import Graph, Node, Token
 from graphconv.views import words_of
 from transducer.errors import TransducerError
+from transducer.frameworks import task_of
 
 VERSION = 1
 """The version of the record that :meth:`Doc.to_json` writes, and the only one that is read."""
@@ -133,7 +134,7 @@ class Doc:
     def _place(self, graph: Graph) -> tuple[int, int]:
         """Return the first character and the first token of a graph; its id is its number."""
         number = int(graph.id) - 1
-        if graph.framework == "ucca":
+        if task_of(graph.framework).passages:
             mine = [one for one in self.sentences if one.paragraph == number]
         else:
             mine = list(self.sentences[number : number + 1])

@@ -5,27 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import evaltools.sdp
-import evaltools.smatch
-import evaltools.ucca
 from evaltools.counts import Counts
+from evaltools.metrics import METRICS
 from graphconv.graph import Graph
-
-_METRICS: dict[str, Any] = {
-    "amr": evaltools.smatch,
-    "dm": evaltools.sdp,
-    "pas": evaltools.sdp,
-    "psd": evaltools.sdp,
-    "ucca": evaltools.ucca,
-}
+from transducer.frameworks import task_of
 
 
 def score(gold: Sequence[Graph], pred: Sequence[Graph | None], **options: Any) -> Any:
     """Return evaltools' statistics of a corpus; a missing prediction counts as empty."""
-    metric = _METRICS[gold[0].framework]
-    total = metric.ZERO
+    metric = METRICS[task_of(gold[0].framework).metric]
+    total: Any = metric.zero()
     for gold_graph, pred_graph in zip(gold, pred, strict=True):
-        total = total + metric.pair_counts(gold_graph, pred_graph, **options)
+        total = total + metric.pair_counts(gold_graph, pred_graph, options)
     return total
 
 

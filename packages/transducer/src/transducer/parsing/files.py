@@ -20,7 +20,7 @@ from transducer.frameworks.tasks import Document
 from transducer.parsing.details import alignments, hypotheses, tell_relations
 from transducer.parsing.inputs import read_documents
 from transducer.parsing.parser import Parse, Transducer
-from transducer.parsing.request import Request, check, is_kept
+from transducer.parsing.request import PASSAGES, Request, check, is_kept
 from transducer.parsing.resumable import Journal, is_device, journal_of, resumable, write_stream
 
 EVERY = 64
@@ -117,7 +117,7 @@ def _write_file(
     with resumable(
         output,
         journal,
-        lines=request.to == "ucca",
+        lines=request.to in PASSAGES,
         resume=request.resume,
         overwrite=request.overwrite,
     ) as part:
@@ -155,7 +155,7 @@ def _write_stream(
     found = _texts(_aligned(parses, request), _writer(request, output), problems)
     texts = (text for _, text in found if text is not None)
     with files.output(output) as file:
-        write_stream(file, texts, passages=request.to == "ucca")
+        write_stream(file, texts, passages=request.to in PASSAGES)
 
 
 def _texts(

@@ -14,11 +14,10 @@ from graphconv import io
 from graphconv.errors import FormatError, GraphconvError
 from graphconv.graph import Attributes, Graph, Token
 from graphconv.io import files
+from transducer.data.frames import without_frame
 from transducer.errors import TransducerError
-from transducer.frameworks import amr
 from transducer.frameworks.passages import mark_paragraph
 from transducer.frameworks.tasks import LONGEST, Document, Task
-from transducer.model.frames import without_frame
 from transducer.text.annotation import Annotator, sentences
 from transducer.text.tokens import chunk, clean, read_paragraphs, tokenize
 
@@ -142,7 +141,7 @@ def gold_documents(
     task: Task, graphs: Iterable[Graph], annotator: Annotator | None
 ) -> Iterator[Document]:
     """Yield the sentences of treebank graphs; nothing else of the graphs is used."""
-    tokenized = (amr.tokenize_graph(g) if task.name == "amr" else g for g in graphs)
+    tokenized = (task.tokenized(g) for g in graphs)
     numbered = ((g.id, [without_frame(t) for t in g.tokens], g.metadata) for g in tokenized)
     yield from _annotated(task, numbered, annotator)
 
@@ -154,7 +153,7 @@ def split_blanks(line: str) -> tuple[Token, ...]:
 
 def _said(task: Task, text: str) -> Attributes:
     """Return what a graph says about its sentence: AMR has no other place for it."""
-    return (("snt", clean(text)),) if task.name == "amr" else ()
+    return task.metadata(text)
 
 
 def _annotated(
@@ -182,7 +181,7 @@ def _text_documents(
             for start, tokens in sentences(paragraph.text, annotator)
             for part in chunk(tokens, LONGEST)
         ]
-        if task.name == "ucca":
+        if task.passages:
             joined = tuple(t for _, tokens in found for t in mark_paragraph(tokens, 1))
             if joined:
                 yield task.document(str(place), joined)

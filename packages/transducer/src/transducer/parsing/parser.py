@@ -25,16 +25,19 @@ from graphconv.arborescence import Row
 from graphconv.errors import GraphconvError
 from graphconv.graph import Attributes, Graph, Token
 from graphconv.io.files import sha256
-from transducer.config import Config, DecodeConfig
-from transducer.data.examples import Batch, Item, collate, number
+from transducer.config import DecodeConfig
+from transducer.data.batches import Batch, by_tokens
+from transducer.data.examples import Item, numericalize
 from transducer.data.vocabularies import Vocabularies
-from transducer.decoding.constraints import Rules, make_rules
-from transducer.decoding.search import Decoded, decode
-from transducer.encoders.contextual import cut
-from transducer.encoders.features import CPU, FrozenFeatures, RememberedFeatures
+from transducer.decoding.results import Decoded
+from transducer.decoding.rules import Rules, make_rules
+from transducer.decoding.search import decode
+from transducer.encoders.features import FrozenFeatures
 from transducer.encoders.low_rank import merge_differences
 from transducer.errors import ConfigError, TransducerError
-from transducer.frameworks.tasks import LONGEST, Document, Task, make_linker
+from transducer.frameworks.amr.spotlight import make_linker
+from transducer.frameworks.tasks import LONGEST, Document, Task
+from transducer.model.inputs import Features, make_batch, make_features
 from transducer.model.int8 import has_int8, to_int8
 from transducer.model.network import TransducerModel
 from transducer.storage import checkpoint, hub
@@ -85,9 +88,8 @@ class Transducer:
         """Where it was loaded from."""
         self.about = about or {}
         """The name of the model, the version of the package, the hash of the weights."""
-        self.features: FrozenFeatures | RememberedFeatures | None = make_features(
-            task.config, None, next(model.parameters()).device
-        )
+        device = next(model.parameters()).device
+        self.features: Features | None = make_features(task.config, None, device)
         self._rules: Rules | None = None
         self._rounded: tuple[TransducerModel, FrozenFeatures | None] | None = None
 
@@ -225,7 +227,7 @@ class Transducer:
 
     def said(self, text: str) -> Attributes:
         """Return what a graph says about its sentence: AMR has no other place for it."""
-        return (("snt", clean(text)),) if self.task.name == "amr" and text else ()
+        return self.task.metadata(text) if text else ()
 
     def stream(
         self, documents: Iterable[Document], settings: DecodeConfig, *, details: bool = False
@@ -242,7 +244,7 @@ class Transducer:
         self, documents: Sequence[Document], settings: DecodeConfig, *, details: bool
     ) -> Iterator[Parse]:
         sentences = [sentence for document in documents for sentence in document.sentences]
-        items = [number(sentence.example, self.vocabularies) for sentence in sentences]
+        items = [numericalize(sentence.example, self.vocabularies) for sentence in sentences]
         found: list[tuple[Decoded, ...]] = [(_NOTHING,)] * len(items)
         budget = max(settings.batch_tokens // settings.beam, 1)
         fitting = [i for i, item in enumerate(items) if 0 < len(item.forms) <= LONGEST]
@@ -265,7 +267,7 @@ class Transducer:
         """Parse one document; *on_row* gets each row of each of its sentences as it is decided."""
         found: list[tuple[Decoded, ...]] = []
         for place, sentence in enumerate(document.sentences):
-            item = number(sentence.example, self.vocabularies)
+            item = numericalize(sentence.example, self.vocabularies)
             if not 0 < len(item.forms) <= LONGEST:
                 found.append((_NOTHING,))
                 continue
@@ -281,30 +283,16 @@ class Transducer:
         self, items: Sequence[Item], settings: DecodeConfig, *, details: bool = False, **more: Any
     ) -> list[list[Decoded]]:
         """Decode one batch; AMR always with details, which say what its nodes stand for."""
-        details = details or self.task.name == "amr"
+        details = details or not self.task.trees.words_are_nodes
         _check.get()()
         rounded = settings.int8 and has_int8(next(self.model.parameters()).device)
         model, features = self._in_8_bits() if rounded else (self.model, self.features)
         batch = self.batch(items, features)
         if self._rules is None or self.model.training:
-            self._rules = make_rules(self.model, self.vocabularies, self.task.name)
-        return decode(
-            model,
-            batch,
-            items,
-            self._rules,
-            beam=settings.beam,
-            nbest=settings.nbest,
-            unique_core_roles=settings.unique_core_roles,
-            limit_copies=settings.limit_copies,
-            length_penalty=settings.length_penalty,
-            details=details,
-            **more,
-        )
+            self._rules = make_rules(self.model, self.vocabularies, self.task)
+        return decode(model, batch, items, self._rules, settings, details=details, **more)
 
-    def batch(
-        self, items: Sequence[Item], features: FrozenFeatures | RememberedFeatures | None = None
-    ) -> Batch:
+    def batch(self, items: Sequence[Item], features: Features | None = None) -> Batch:
         """Collate items with their contextual vectors."""
         device = next(self.model.parameters()).device
         source = features or self.features
@@ -346,42 +334,6 @@ def interrupted_by(check: Callable[[], None]) -> Iterator[None]:
         yield
     finally:
         _check.reset(token)
-
-
-def make_features(
-    config: Config, folder: Path | None, device: torch.device = CPU
-) -> FrozenFeatures | None:
-    """Return the source of frozen contextual vectors, if the model uses them."""
-    if not config.model.contextual or config.model.contextual_tuned:
-        return None
-    return FrozenFeatures(config.model, folder, device)
-
-
-def make_batch(
-    items: Sequence[Item],
-    vocabularies: Vocabularies,
-    config: Config,
-    features: FrozenFeatures | RememberedFeatures | None,
-) -> Batch:
-    """Collate items with whatever the contextual encoder needs."""
-    forms = [item.forms for item in items]
-    vectors = features(forms) if features is not None else None
-    subwords = None
-    if config.model.contextual_tuned and vectors is None:
-        subwords = cut(config.model.contextual, forms, max(len(f) for f in forms))
-    return collate(items, vocabularies, contextual=vectors, subwords=subwords)
-
-
-def by_tokens(numbers: Iterable[int], items: Sequence[Item], budget: int) -> Iterator[list[int]]:
-    """Group items of similar length so that a padded batch has at most *budget* tokens."""
-    group: list[int] = []
-    for i in sorted(numbers, key=lambda i: len(items[i].forms)):
-        if group and (len(group) + 1) * len(items[i].forms) > budget:
-            yield group
-            group = []
-        group.append(i)
-    if group:
-        yield group
 
 
 def pick_device(name: str) -> torch.device:

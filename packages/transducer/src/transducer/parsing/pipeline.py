@@ -96,7 +96,7 @@ class Pipeline:
             cuts = [self._cut(text, number, errors) for number, text in enumerate(batch)]
             found: list[dict[str, list[Parse]]] = [{} for _ in cuts]
             for task, parser in self.parsers.items():
-                units = [self._units(task, parser, cut) for cut in cuts]
+                units = [self._units(parser, cut) for cut in cuts]
                 stream = parser.stream(
                     (unit for some in units for unit in some), parser.settings(options)
                 )
@@ -117,7 +117,7 @@ class Pipeline:
             greedy = parser.settings({"beam": 1, "nbest": 1})
             sentence = count()
             found[task] = []
-            for unit in self._units(task, parser, cut):
+            for unit in self._units(parser, cut):
                 numbers = [next(sentence) for _ in unit.sentences]
                 tell = partial(_tell, on_row, task, numbers)
                 found[task].append(parser.parse_watched(unit, greedy, tell))
@@ -150,10 +150,10 @@ class Pipeline:
         models = {task: parser.about for task, parser in self.parsers.items()}
         return _Cut(Doc(text, tuple(words), tuple(found), models=models), tuple(paragraphs))
 
-    def _units(self, task: str, parser: Transducer, cut: _Cut) -> list[Unit]:
+    def _units(self, parser: Transducer, cut: _Cut) -> list[Unit]:
         """Return what becomes one graph each; its words count from its own first character."""
         doc = cut.doc
-        if task == "ucca":
+        if parser.task.passages:
             spans = list(cut.paragraphs)
         else:
             spans = [(sentence.first, sentence.last) for sentence in doc.sentences]
@@ -186,7 +186,7 @@ class Pipeline:
         return replace(cut.doc, graphs=graphs, problems=tuple(problems))
 
     def _words(self, task: str, cut: _Cut, number: int) -> tuple[Token, ...]:
-        if task == "ucca":
+        if self.parsers[task].task.passages:
             first, last = cut.paragraphs[number]
         else:
             first, last = cut.doc.sentences[number].first, cut.doc.sentences[number].last

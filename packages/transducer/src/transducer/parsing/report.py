@@ -47,7 +47,8 @@ def evaluate_file(
     started = time.perf_counter()
     parsed = list(progress(parser.stream(documents, settings), "sentences", len(documents)))
     seconds = time.perf_counter() - started
-    options = {"fine_grained": True} if fine_grained and parser.task.name == "amr" else {}
+    refinements = parser.task.metric_options
+    options = {"fine_grained": True} if fine_grained and "fine_grained" in refinements else {}
     statistics = score(graphs, [p.graph for p in parsed], **options)
     found = [p.graph for p in parsed if p.graph is not None]
     _, faults = count_faults(found)

@@ -14,6 +14,12 @@ from transducer.config import DecodeConfig
 from transducer.errors import TransducerError
 from transducer.text.annotation import Annotator
 
+_ALIGNED = frozenset({"amr"})
+"""Formats that can say which words the nodes stand for."""
+
+PASSAGES = frozenset({"ucca"})
+"""Formats with a file for each graph, which streams join to one."""
+
 _HOLDS = {"amr": ("amr",), "sdp": ("dm", "pas", "psd"), "ucca": ("ucca",)}
 """The frameworks that a format can hold, where these are not all."""
 
@@ -80,7 +86,7 @@ def choose_format(task: str, output: str, to: str | None) -> str:
 
 def is_folder(output: str, to: str) -> bool:
     """Say whether an output is a folder of passages."""
-    return to == "ucca" and output != STDIO and io.named_format(output) is None
+    return to in PASSAGES and output != STDIO and io.named_format(output) is None
 
 
 def check(request: Request, path: str, output: str) -> None:
@@ -90,7 +96,7 @@ def check(request: Request, path: str, output: str) -> None:
         raise TransducerError(f"--incremental and --{asked[0]} exclude each other")
     if request.resume:
         _check_resume(request, path, output)
-    if request.alignments != "none" and request.to != "amr":
+    if request.alignments != "none" and request.to not in _ALIGNED:
         raise TransducerError("--alignments is for AMR in PENMAN: leave it out, or say --to amr")
     if request.attention is not None and _same(request.attention, output):
         raise TransducerError(f"--attention and -o are both {output}: name two files")

@@ -34,7 +34,7 @@ from transducer.config import Config
 from transducer.data.vocabularies import Vocabularies
 from transducer.encoders.places import check_reference
 from transducer.errors import ModelError
-from transducer.frameworks.amr import Tables
+from transducer.frameworks import task_of
 from transducer.frameworks.tasks import Task
 from transducer.model.network import TransducerModel
 from transducer.schema import (
@@ -226,11 +226,11 @@ def load_setup(folder: Path) -> tuple[Config, Vocabularies, Task]:
     check_reference(setup.config.model.contextual, f"{path}, model.contextual")
     with _reading(folder, VOCABULARIES) as path:
         vocabularies = Vocabularies.from_json(read_json(path, 16 * MEGABYTE))
-    tables = None
-    if setup.config.task == "amr":
+    task, tables = task_of(setup.config.task), None
+    if task.tables_type is not None:
         with _reading(folder, TABLES) as path:
-            tables = Tables.from_json(read_text(path, 32 * MEGABYTE))
-    return setup.config, vocabularies, Task(setup.config, tables)
+            tables = task.tables_type.from_json(read_text(path, 32 * MEGABYTE))
+    return setup.config, vocabularies, task(setup.config, tables)
 
 
 def _of_this_format(setup: Any) -> Any:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from transducer.config import Config
 from transducer.data.vocabularies import SPECIALS, Vocabularies
+from transducer.frameworks import task_of
 from transducer.text.annotation import Annotator
 
 _FEATURES = {"pos": "part of speech", "ner": "named entities", "dep": "dependencies"}
@@ -13,7 +14,7 @@ _FEATURES = {"pos": "part of speech", "ner": "named entities", "dep": "dependenc
 
 def needs(config: Config, vocabularies: Vocabularies, annotator: Annotator | None) -> Iterator[str]:
     """Yield one line for each of them."""
-    m, a = config.model, config.amr
+    m = config.model
     if m.contextual:
         yield f"contextual encoder: {m.contextual}, {'tuned' if m.contextual_tuned else 'frozen'}"
     if m.word_size and not m.word_vectors:  # else load_vectors tells how many words it has
@@ -26,8 +27,4 @@ def needs(config: Config, vocabularies: Vocabularies, annotator: Annotator | Non
                 f"{what}: missing in the files, so that model.{name}_size = {size} learns a "
                 "constant; train.annotator = auto adds it where spaCy is installed"
             )
-    if config.task == "amr":
-        yield f"PropBank frames: {a.frames or 'none, senses are those of the files (amr.frames)'}"
-        if a.wiki:
-            linker = a.spotlight or "none, unknown names get no link (amr.spotlight)"
-            yield f"Spotlight: {linker}"
+    yield from task_of(config.task).needs(config)

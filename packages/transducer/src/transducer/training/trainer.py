@@ -23,14 +23,15 @@ from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
-from torch.nn import functional
 
 import graphconv
 from graphconv.graph import Graph
 from graphconv.io.files import sha256
 from transducer.config import TASKS, Config
-from transducer.data.examples import Batch, Item, batches, build_vocabularies, number
-from transducer.data.vocabularies import UNK, Vocabularies
+from transducer.data.batches import Batch, batches
+from transducer.data.examples import Item, build_vocabularies, numericalize
+from transducer.data.hiding import hide_subwords, hide_tags, hide_words
+from transducer.data.vocabularies import Vocabularies
 from transducer.encoders.contextual import mask_number
 from transducer.encoders.features import FrozenFeatures, RememberedFeatures
 from transducer.encoders.places import pinned
@@ -38,10 +39,11 @@ from transducer.encoders.vectors import load_vectors
 from transducer.errors import TrainingError
 from transducer.extras import require_training
 from transducer.frameworks.tasks import Document, make_task, training_graphs
+from transducer.model.inputs import make_batch, make_features
 from transducer.model.network import Losses, TransducerModel
 from transducer.parsing.evaluation import headline
 from transducer.parsing.inputs import gold_documents
-from transducer.parsing.parser import Transducer, make_batch, make_features, pick_device
+from transducer.parsing.parser import Transducer, pick_device
 from transducer.storage import checkpoint, folders
 from transducer.storage.compact import CONTEXTUAL, MIX
 from transducer.storage.shipped import find_model
@@ -205,7 +207,7 @@ class Trainer:
         return checkpoint.load_setup(Path(start))[1] | own if start else own
 
     def _data(self, graphs: Sequence[Graph], train: Sequence[str], dev: Sequence[str]) -> Data:
-        items = [number(example, self.vocabularies) for example in self.task.examples(graphs)]
+        items = [numericalize(example, self.vocabularies) for example in self.task.examples(graphs)]
         gold = [g for file in dev for g in graphconv.read(file, framework=self.config.task)]
         annotator = load_annotator(self.config.train.annotator)
         documents = list(gold_documents(self.task, gold, annotator))
@@ -597,39 +599,6 @@ class Trainer:
             "seed": self.seed,
         }
         write_text(self.folder / checkpoint.SCORE, json.dumps(record, indent=1))
-
-
-def hide_words(batch: Batch, counts: Tensor, rate: float) -> Batch:
-    """Replace rare words by the unknown word now and then, so that it is learned, too.
-
-    A word of count c is hidden with probability rate / (rate + c). The node that a hidden word is,
-    or offers, is unknown as well, as it is in parsing.
-    """
-    hidden = torch.rand(batch.words.shape) < rate / (rate + counts[batch.words])
-    hidden &= batch.words > UNK
-    hidden_nodes = functional.pad(hidden, (1, 0)).gather(1, batch.node_tokens)
-    return batch._replace(
-        words=torch.where(hidden, UNK, batch.words),
-        nodes=torch.where(hidden_nodes, UNK, batch.nodes),
-    )
-
-
-def hide_tags(batch: Batch, rate: float) -> Batch:
-    """Make the tags of some sentences unknown, on both sides."""
-    hidden = torch.rand(len(batch.words), 1) < rate
-    pos, ner, dep, node_pos = (
-        torch.where(hidden & (tag > UNK), UNK, tag)
-        for tag in (batch.pos, batch.ner, batch.dep, batch.node_pos)
-    )
-    return batch._replace(pos=pos, ner=ner, dep=dep, node_pos=node_pos)
-
-
-def hide_subwords(batch: Batch, mask: int, rate: float) -> Batch:
-    """Put *mask* in place of some of the sub-words that belong to words."""
-    assert batch.subwords is not None
-    ids, words = batch.subwords.ids, batch.subwords.words
-    hidden = (torch.rand(ids.shape) < rate) & (words >= 0)
-    return batch._replace(subwords=batch.subwords._replace(ids=torch.where(hidden, mask, ids)))
 
 
 def write_log(path: Path, epochs: Sequence[Epoch]) -> None:

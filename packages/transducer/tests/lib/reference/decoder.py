@@ -34,6 +34,7 @@ from reference.grammar import open_heads
 from transducer.config import ModelConfig
 from transducer.data.examples import Example
 from transducer.data.vocabularies import Vocabularies
+from transducer.frameworks import FRAMEWORKS, task_of
 from transducer.text.annotation import token_features
 
 END = ("end", "")
@@ -272,7 +273,9 @@ class Reference:
     def _follow_links(self, step: Step) -> tuple[list[beyond.OpenRow], list[float]]:
         if not self.links:
             return [], []
-        assert self.example.task != "ucca", "no shipped recipe has links between UCCA's words"
+        assert _framework(self.example) != "ucca", (
+            "no shipped recipe has links between UCCA's words"
+        )
         number = len(step.rows)
         if number and step.rows[number - 1].index != number:
             number = step.rows[number - 1].head  # a copy has no children
@@ -308,7 +311,7 @@ class Reference:
         rows = range(1, len(step.rows) + 1)
         new_word = node.outcome.kind == "word"
         if self.c.source_candidates == "open-path":
-            rows_open = open_heads(self.example.task, step.rows, new_word=new_word)
+            rows_open = open_heads(_framework(self.example), step.rows, new_word=new_word)
             candidates = [j for j in rows if j in rows_open]
         else:
             candidates = list(rows)
@@ -337,3 +340,8 @@ class Reference:
         return dict(
             zip((names[i] for i in known), softmax([scores[i] for i in known]), strict=True)
         )
+
+
+def _framework(example: Example) -> str:
+    """Return the framework whose trees an example has; DM stands for PAS and PSD."""
+    return next(name for name in FRAMEWORKS if task_of(name).trees is example.trees)

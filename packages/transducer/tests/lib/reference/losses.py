@@ -11,7 +11,7 @@ from reference.decoder import Outcome, Reference, Step
 from reference.extensions import KINDS
 from reference.functions import PAD, UNK
 from reference.search import log
-from transducer.model.frames import token_frames
+from transducer.data.frames import token_frames
 
 SMALLEST = -69.0  # the logarithm of an impossible slot
 

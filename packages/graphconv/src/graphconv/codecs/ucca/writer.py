@@ -12,7 +12,7 @@ from xml.parsers import expat
 
 from graphconv.codecs.ucca.xml_source import XML_NAMESPACE
 from graphconv.errors import FormatError
-from graphconv.graph import Attributes, Edge, Graph, Node, attribute, split_categories
+from graphconv.graph import LINKAGE, Attributes, Edge, Graph, Node, attribute, split_categories
 
 FORMAT = "ucca-xml"
 """The extra ``format`` of a graph that was read from XML: nothing has to be guessed."""
@@ -464,7 +464,7 @@ def _guess_kinds(graph: Graph) -> dict[str, str]:
         if alone.get(position, token.form and not any(map(str.isalnum, token.form)))
     }
     for node in graph.nodes:
-        if outgoing[node.id] and outgoing[node.id] <= {"LA", "LR"}:
+        if outgoing[node.id] and outgoing[node.id] <= LINKAGE:
             kinds[node.id] = "LKG"
         elif (
             incoming[node.id] == {"U"}

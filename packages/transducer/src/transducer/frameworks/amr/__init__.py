@@ -1,22 +1,22 @@
 """AMR before and after the model: the paper's section 5 as pure functions on graphs.
 
 >>> from graphconv.graph import Edge, Graph, Node, Token
+>>> from transducer.config import AmrConfig
 >>> graph = Graph(
 ...     "1", "amr", tokens=tuple(map(Token, "the boy slept .".split())),
 ...     nodes=(Node("s", "sleep-01"), Node("b", "boy")),
 ...     edges=(Edge("s", "b", "ARG0"),), tops=("s",),
 ... )
 >>> tables = Tables.learn([graph] * 3)
->>> small = preprocess(graph, tables, Options())
+>>> small = preprocess(graph, tables, AmrConfig())
 >>> [node.label for node in small.nodes], [copy_lemma(token, tables) for token in small.tokens]
 (['sleep', 'boy'], ['the', 'boy', 'sleep', '.'])
->>> _, record = prepare_tokens(graph.tokens, tables, Options())
->>> [node.label for node in postprocess(small, record, tables, Options()).nodes]
+>>> _, record = prepare_tokens(graph.tokens, tables, AmrConfig())
+>>> [node.label for node in postprocess(small, record, tables, AmrConfig()).nodes]
 ['sleep-01', 'boy']
 """
 
 from transducer.frameworks.amr.pipeline import (
-    Options,
     Record,
     postprocess,
     postprocess_graphs,
@@ -28,7 +28,7 @@ from transducer.frameworks.amr.pipeline import (
 )
 from transducer.frameworks.amr.propbank import Roleset, read_rolesets
 from transducer.frameworks.amr.recover import recover
-from transducer.frameworks.amr.spotlight import Spotlight
+from transducer.frameworks.amr.spotlight import Spotlight, make_linker
 from transducer.frameworks.amr.tables import (
     Tables,
     copy_concepts,
@@ -39,7 +39,6 @@ from transducer.frameworks.amr.tables import (
 )
 
 __all__ = [
-    "Options",
     "Record",
     "Roleset",
     "Spotlight",
@@ -49,6 +48,7 @@ __all__ = [
     "copy_joined",
     "copy_lemma",
     "copy_others",
+    "make_linker",
     "postprocess",
     "postprocess_graphs",
     "prepare_tokens",

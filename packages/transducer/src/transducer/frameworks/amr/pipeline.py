@@ -1,4 +1,4 @@
-"""The AMR steps in order, before training and after decoding; each has its switch in Options.
+"""The AMR steps in order, before training and after decoding; each has its switch in AmrConfig.
 
 Before: wiki links are removed, entities folded, senses removed.
 After: senses restored, entities unfolded, negations and wiki links added, the graph completed.
@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from graphconv.graph import Graph, Token, attribute
+from transducer.config import AmrConfig
 from transducer.frameworks.amr import anonymize, polarity, senses, wiki
 from transducer.frameworks.amr.recover import recover
 from transducer.frameworks.amr.tables import Tables, copy_lemma
@@ -17,22 +18,6 @@ from transducer.text.tokens import tokenize
 
 _LONGEST_TAG = 60
 """Tokens of the longest markup that is looked for."""
-
-
-@dataclass(frozen=True)
-class Options:
-    """Which steps are on."""
-
-    anonymize: bool = False
-    """Fold entities into placeholders."""
-    senses: bool = True
-    """Remove the senses that the table restores."""
-    wiki: bool = True
-    """Remove wiki links and look them up afterwards."""
-    polarity: bool = True
-    """Add the negations that the rules find and the model left out."""
-    tokenize: bool = True
-    """Cut tokens that are only split at white space."""
 
 
 @dataclass(frozen=True)
@@ -102,17 +87,17 @@ def tokenize_graph(graph: Graph) -> Graph:
 
 
 def prepare_tokens(
-    tokens: Sequence[Token], tables: Tables, options: Options
+    tokens: Sequence[Token], tables: Tables, options: AmrConfig
 ) -> tuple[tuple[Token, ...], Record]:
     """Return the tokens for the model, and the record for :func:`postprocess`; no gold needed."""
-    cut = retokenize(tokens) if options.tokenize else tuple(tokens)
+    cut = retokenize(tokens)
     if not options.anonymize:
         return cut, Record(cut)
     marked, templates = anonymize.anonymize_tokens(cut, tables.names, tables.rates)
     return marked, Record(cut, templates)
 
 
-def preprocess(graph: Graph, tables: Tables, options: Options) -> Graph:
+def preprocess(graph: Graph, tables: Tables, options: AmrConfig) -> Graph:
     """Return the graph that the model learns, with the tokens that it will see at test time."""
     tokens, record = prepare_tokens(graph.tokens, tables, options)
     if options.wiki:
@@ -128,7 +113,7 @@ def postprocess(
     graph: Graph,
     record: Record,
     tables: Tables,
-    options: Options,
+    options: AmrConfig,
     linker: wiki.Linker | None = None,
 ) -> Graph:
     """Return the complete AMR for what the model emitted."""
@@ -146,7 +131,9 @@ def postprocess(
     return replace(recover(graph), tokens=record.tokens)
 
 
-def preprocess_graphs(graphs: Iterable[Graph], tables: Tables, options: Options) -> Iterator[Graph]:
+def preprocess_graphs(
+    graphs: Iterable[Graph], tables: Tables, options: AmrConfig
+) -> Iterator[Graph]:
     """Preprocess the graphs of a file."""
     for graph in graphs:
         yield preprocess(graph, tables, options)
@@ -155,7 +142,7 @@ def preprocess_graphs(graphs: Iterable[Graph], tables: Tables, options: Options)
 def postprocess_graphs(
     graphs: Iterable[Graph],
     tables: Tables,
-    options: Options,
+    options: AmrConfig,
     linker: wiki.Linker | None = None,
 ) -> Iterator[Graph]:
     """Postprocess the graphs of a file; their tokens say again what the placeholders stand for."""

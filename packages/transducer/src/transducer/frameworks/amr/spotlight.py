@@ -22,6 +22,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from transducer.cache import cache_folder
 from transducer.errors import ConfigError
 from transducer.schema import Printable, parse_json, read_json
 
@@ -177,3 +178,8 @@ def _write_json(path: Path, value: Any) -> None:
         partial = path.with_suffix(f".{os.getpid()}")
         partial.write_text(json.dumps(value), encoding="utf-8")
         partial.replace(path)
+
+
+def make_linker(address: str) -> Spotlight | None:
+    """Return a client of the entity linker at an address that the user gave, if there is one."""
+    return Spotlight(address, cache=cache_folder("spotlight")) if address else None

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import graphconv
 from graphconv.graph import Graph
 from graphconv.io import OnError
+from transducer.config import AMR_STEPS, AmrConfig
 from transducer.errors import TransducerError
 from transducer.frameworks import amr
 
-STEPS = ("wiki", "polarity", "anonymize", "senses")
-"""The steps in the order of preprocessing; postprocessing goes backwards."""
-
-Process = Callable[[Iterable[Graph], amr.Options], Iterable[Graph]]
+Process = Callable[[Iterable[Graph], AmrConfig], Iterable[Graph]]
 """Pre- or postprocessing of graphs."""
 
 
@@ -44,7 +42,7 @@ def read_graphs(path: str, on_error: OnError | None = None) -> list[Graph]:
 
 def learned_tables(
     model: str | None, train: Sequence[str], on_error: OnError | None = None
-) -> tuple[amr.Tables, amr.Options]:
+) -> tuple[amr.Tables, AmrConfig]:
     """Return the tables and switches of a model, or tables learned from files."""
     if model is not None:
         from transducer.storage.checkpoint import load_setup  # noqa: PLC0415 - imports torch
@@ -52,29 +50,31 @@ def learned_tables(
         _, _, task = load_setup(Path(model))
         if task.tables is None:
             raise TransducerError(f"{model} is a model for {task.name}, not for amr")
-        return task.tables, task.options
+        return task.tables, task.config.amr
     if not train:
         raise TransducerError("there is no AMR to learn from: give --model or --train")
     graphs = [graph for file in train for graph in read_graphs(file, on_error)]
-    return amr.Tables.learn(graphs), amr.Options()
+    return amr.Tables.learn(graphs), AmrConfig(polarity=True)
 
 
-def only(options: amr.Options, steps: Sequence[str]) -> amr.Options:
+def only(options: AmrConfig, steps: Sequence[str]) -> AmrConfig:
     """Return options in which these steps alone are on; without steps, the options as they are.
 
-    >>> only(amr.Options(), ["senses"]).wiki
+    >>> only(AmrConfig(), ["senses"]).wiki
     False
     """
-    return replace(options, **{name: name in steps for name in STEPS}) if steps else options
+    if not steps:
+        return options
+    wanted: dict[str, Any] = {name: name in steps for name in AMR_STEPS}
+    return replace(options, **wanted)
 
 
-def effects(graphs: Sequence[Graph], options: amr.Options, process: Process) -> list[Effect]:
+def effects(graphs: Sequence[Graph], options: AmrConfig, process: Process) -> list[Effect]:
     """Return what the graphs are before, what each step alone makes of them, and what all do."""
-    on = [name for name in STEPS if getattr(options, name)]
-    bare = amr.Options(**{f.name: False for f in fields(amr.Options)})
+    on = [name for name in AMR_STEPS if getattr(options, name)]
     rows = [_effect("before", graphs, graphs)]
     for name in on:
-        rows.append(_effect(name, graphs, process(graphs, replace(bare, **{name: True}))))
+        rows.append(_effect(name, graphs, process(graphs, only(options, [name]))))
     rows.append(_effect("all", graphs, process(graphs, options)))
     return rows
 

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import Annotated
 
+from graphconv.conversion.labels import CONSTANT
 from graphconv.graph import Graph, Token
 from transducer.frameworks.amr.anonymize import (
     constant_label,
@@ -141,7 +142,7 @@ def copy_concepts(tokens: Sequence[Token], tables: Tables) -> list[str]:
         concept = copy_lemma(token, tables)
         name = tables.aliases and place and token.form[:1].isupper()
         known = concept in tables.stems or placeholder(token) is not None
-        labels.append("=" + copy_constant(token) if name and not known else concept)
+        labels.append(CONSTANT + copy_constant(token) if name and not known else concept)
     return labels
 
 

@@ -1,14 +1,14 @@
 """Which trees are possible: kinds of rows and relations, and the heads that a row may have.
 
 Training and decoding share these rules. They follow from what an arborescence is (a pre-order; one
-row of a node has children) and from what each framework allows (a constant has no children, a UCCA
-word has only ``phrase`` words below it, a UCCA unit has at least one child). They exclude no graph
-that graphconv produces; a test checks that on whole treebanks.
+row of a node has children) and from what each framework allows, which :class:`TreeRules` says. They
+exclude no graph that graphconv produces; a test checks that on whole treebanks.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from enum import IntEnum
 
 from graphconv.arborescence import Row
@@ -26,9 +26,6 @@ from graphconv.conversion.labels import (
     edge_label,
 )
 from graphconv.conversion.ucca import ROOT_UNIT
-
-IMPLICIT = "!"
-"""Ends the label of an implicit UCCA unit."""
 
 FIRST_LABELS = {VIRTUAL, ROOT_UNIT}
 """Labels that only the first row can have."""
@@ -93,19 +90,21 @@ def relation_kind(relation: str) -> RelationKind:
     return _MARKED.get(edge_label(relation)[1], RelationKind.PLAIN)
 
 
-def row_kind(task: str, label: str, relation: str, *, is_word: bool) -> RowKind:
-    """Return what may hang below a row."""
-    if task == "amr":
-        return RowKind.LEAF if label.startswith("=") else RowKind.NODE
-    if task != "ucca":
-        return RowKind.NODE
-    if is_word:
-        inner = relation_kind(relation) in (RelationKind.PHRASE, RelationKind.TERMINAL)
-        return RowKind.LEAF if inner else RowKind.WORD
-    return RowKind.LEAF if label.endswith(IMPLICIT) else RowKind.NODE
+@dataclass(frozen=True, slots=True)
+class TreeRules:
+    """What sets the trees of a framework apart."""
+
+    row_kind: Callable[[str, str, bool], RowKind]
+    """What may hang below a row, by its label, its relation, and whether it is a word."""
+    words_are_nodes: bool
+    """Copying a token makes that word a node, once; otherwise it gives a label, again and again."""
+    units: bool = False
+    """Nodes are words, or units of them: none is empty, and for links its first word is the unit"""
+    text_order: bool = True
+    """Whether the rows below a row come in the order of the text."""
 
 
-def candidate_heads(task: str, rows: Sequence[Row]) -> list[list[int]]:
+def candidate_heads(trees: TreeRules, rows: Sequence[Row]) -> list[list[int]]:
     """Return, for every row, the numbers of the rows that could be its head.
 
     Row 1 has the begin symbol, 0. The others have the rows on the path from the root to the row
@@ -120,7 +119,7 @@ def candidate_heads(task: str, rows: Sequence[Row]) -> list[list[int]]:
         new_word = bool(row.anchors) and row.index == number
         if number == 1:
             heads = [0]
-        elif task == "ucca" and kinds[-1] == RowKind.NODE and not remote[-1]:
+        elif trees.units and kinds[-1] == RowKind.NODE and not remote[-1]:
             heads = [number - 1]  # a unit is never empty
         else:
             heads = [
@@ -136,6 +135,6 @@ def candidate_heads(task: str, rows: Sequence[Row]) -> list[list[int]]:
         path.append(number)
         if row.head:
             primary[rows[row.head - 1].index] = row.head
-        kinds.append(row_kind(task, row.label, row.relation, is_word=bool(row.anchors)))
+        kinds.append(trees.row_kind(row.label, row.relation, bool(row.anchors)))
         remote.append(relation_kind(row.relation) in ELSEWHERE)
     return result

@@ -1,0 +1,48 @@
+"""Greedy search: the best node, then the best source, then the best relation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+
+from transducer.data.vocabularies import EOS
+from transducer.decoding.hypotheses import Hypotheses
+from transducer.decoding.results import Path, take_path
+from transducer.decoding.steps import Steps
+
+_MOST_DONE = 4
+"""The finished sentences of a batch are taken out once they are more than one in so many."""
+
+
+def greedy_search(
+    steps: Steps, hyp: Hypotheses, on_row: Callable[[int, Hypotheses, int], None] | None = None
+) -> list[list[Path]]:
+    """Return the only hypothesis of each sentence.
+
+    *on_row* is told of each row: the sentence, the hypotheses, and which of them has it.
+    """
+    found: list[list[Path]] = [[] for _ in range(len(hyp))]
+    sentence = hyp.everyone
+    done = torch.zeros_like(sentence, dtype=torch.bool)
+    while True:
+        log_p, outcome = (best.squeeze(1) for best in steps.outcomes(hyp, 1))
+        for k in ((outcome == EOS) & ~done).nonzero().squeeze(1).tolist():
+            score = float(hyp.state.score[k] + log_p[k])
+            found[int(sentence[k])].append(take_path(hyp, k, score))
+        done |= outcome == EOS
+        n_done = int(done.sum())
+        if n_done == len(done):
+            return found
+        if _MOST_DONE * n_done > len(done):  # moving the rest costs less than going on with all
+            keep = (~done).nonzero().squeeze(1)
+            hyp.select(keep, keep)
+            sentence, done, log_p, outcome = (x[keep] for x in (sentence, done, log_p, outcome))
+        choice = steps.consume(hyp, hyp.everyone, outcome, log_p)
+        source, row = steps.sources(hyp, choice).max(1)
+        head = row + 1 if hyp.length else row
+        relation_score, relation = steps.relations(hyp, choice, head).max(1)
+        steps.append(hyp, choice, head, relation, log_p + source + relation_score)
+        if on_row is not None:
+            for k in (~done).nonzero().squeeze(1).tolist():
+                on_row(int(sentence[k]), hyp, k)

@@ -1,0 +1,203 @@
+"""Hypotheses as tensors: what is known per sentence, per hypothesis, per row, per pair of rows.
+
+B sentences have N = B x beam hypotheses; those of a sentence follow each other. Row 0 is the begin
+symbol. Tensors of rows have room for T of them, more than there are; what is not used yet is 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from transducer.model.links import Traversal
+from transducer.model.network import Encoded
+
+
+class Sentences(NamedTuple):
+    """What all hypotheses of a sentence share."""
+
+    encoded: Encoded
+    offers: Tensor  # (B, M * S) the outcome that each place is
+    offered: Tensor  # (B, M * S) whether a place is an outcome, the first of equal offers
+    offer_vectors: Tensor  # (B, M * S, node size)
+    offer_leaf: Tensor  # (B, M * S) whether a node copied from there has no children
+    limit: Tensor  # (B,) most rows
+
+    def select(self, numbers: Tensor) -> Sentences:
+        """Return some of the sentences."""
+        encoded, *others = self
+        chosen = (part.index_select(0, numbers) for part in others)
+        return Sentences(encoded.select(numbers), *chosen)
+
+
+class Memory(NamedTuple):
+    """The decoder LSTM after the last row."""
+
+    hidden: Tensor  # (layers, N, D)
+    cell: Tensor
+
+
+class State(NamedTuple):
+    """Where each hypothesis stands after its last row."""
+
+    score: Tensor  # (N,) log-probability so far
+    context: Tensor  # (N, 2H) c
+    attention: Tensor  # (N, S) log a^(enc)
+    z: Tensor  # (N, D)
+    used: Tensor  # (N, S) words that are nodes already
+    last: Tensor  # (N,) 1 + position of the last of them, or 0
+    left: Tensor  # (N, M * S) how often each offer can still be copied, where that is limited
+
+
+class Rows(NamedTuple):
+    """The rows so far."""
+
+    vectors: Tensor  # (N, T, node size)
+    node_keys: Tensor  # (N, T, A)
+    ends: Tensor  # (N, T, X)
+    rel_sources: Tensor  # (N, T, Y)
+    node: Tensor  # (N, T) node index
+    token: Tensor  # (N, T) 1 + position of the word that the node is or can be copied from, or 0
+    link_token: Tensor  # (N, T) the same, and for a unit that of the first word below it
+    head: Tensor  # (N, T)
+    relation: Tensor  # (N, T)
+    outcome: Tensor  # (N, T) what the row's node was when it first came
+    kind: Tensor  # (N, T) RowKind
+    elsewhere: Tensor  # (N, T) whether the row is remote: not its node's primary one
+    score: Tensor  # (N, T)
+    attention: Tensor  # (N, T, S)
+    primary: Tensor  # (N, T) per node: the row that has its children, or 0
+    settled: Tensor  # (N, T) per node: whether it has a row that is not remote
+    core: Tensor  # (N, T, n_core) per node: its core roles
+
+
+class Pairs(NamedTuple):
+    """What holds between rows, or between nodes at their first row."""
+
+    ancestors: Tensor  # (N, T, T) row j is on the path from the root to row i
+    linked: Tensor  # (N, T, T) there is an edge from node i to node j; of units, a path
+
+
+@dataclass(slots=True)
+class Hypotheses:
+    """All hypotheses of a batch; every one of them has *length* rows."""
+
+    sentences: Sentences
+    state: State
+    memory: Memory
+    rows: Rows
+    pairs: Pairs
+    traversal: Traversal | None = None  # (N, 1, ...) where links lead from the open rows
+    beam: int = 1
+    length: int = 0
+
+    def __len__(self) -> int:
+        return len(self.state.score)
+
+    @property
+    def everyone(self) -> Tensor:
+        """The numbers of the hypotheses."""
+        return torch.arange(len(self), device=self.state.score.device)
+
+    def each(self, per_sentence: Tensor) -> Tensor:
+        """Repeat what belongs to sentences for each of their hypotheses."""
+        return per_sentence if self.beam == 1 else per_sentence.repeat_interleave(self.beam, 0)
+
+    def widen(self, beam: int) -> None:
+        """Make room for *beam* hypotheses of each sentence, of which the first one exists."""
+        sentences = self.everyone
+        self.select(sentences.repeat_interleave(beam), sentences)
+        self.beam = beam
+        self.state.score[self.everyone % beam > 0] = -torch.inf
+
+    def select(self, keep: Tensor, sentences: Tensor | None = None) -> None:
+        """Replace the hypotheses by those numbered *keep*.
+
+        They belong to the same sentences as before, or else to those numbered *sentences*.
+        """
+        self.state = State(*(part.index_select(0, keep) for part in self.state))
+        self.memory = Memory(*(part.index_select(1, keep) for part in self.memory))
+        if self.traversal is not None:
+            self.traversal = Traversal(*(part.index_select(0, keep) for part in self.traversal))
+        used = self.length + 1
+        if sentences is None:
+            for tensor in (*self.rows, *self.pairs):
+                tensor[:, :used] = tensor[:, :used].index_select(0, keep)
+            return
+        self.rows = Rows(*(_kept(tensor, keep, used) for tensor in self.rows))
+        self.pairs = Pairs(*(_kept(tensor, keep, used) for tensor in self.pairs))
+        self.sentences = self.sentences.select(sentences)
+
+    def grow(self) -> None:
+        """Make room for twice as many rows."""
+        self.rows = Rows(*(_doubled(tensor, 1) for tensor in self.rows))
+        self.pairs = Pairs(*(_doubled(tensor, 2) for tensor in self.pairs))
+
+    def link(self, source: Tensor, target: Tensor, is_edge: Tensor) -> None:
+        """Note edges between nodes."""
+        self.pairs.linked[self.everyone, source, target] |= is_edge
+
+    def link_paths(self, source: Tensor, target: Tensor) -> None:
+        """Note all paths that edges between nodes make; a node has one to itself."""
+        linked, everyone = self.pairs.linked, self.everyone
+        linked[everyone, target, target] = True
+        to_source = linked[everyone, :, source].unsqueeze(2)
+        linked |= to_source & linked[everyone, target].unsqueeze(1)
+
+
+def _kept(tensor: Tensor, keep: Tensor, used: int) -> Tensor:
+    result = tensor.new_zeros(len(keep), *tensor.shape[1:])
+    result[:, :used] = tensor[:, :used].index_select(0, keep)
+    return result
+
+
+def _doubled(tensor: Tensor, dimensions: int) -> Tensor:
+    """Return a tensor with twice the room in the dimensions that come after the first."""
+    n, *sizes = tensor.shape
+    larger = [2 * size if i < dimensions else size for i, size in enumerate(sizes)]
+    result = tensor.new_zeros(n, *larger)
+    result[:, *(slice(size) for size in sizes)] = tensor
+    return result
+
+
+class Consumed(NamedTuple):
+    """What consuming a node gives: large, so it is picked only for the choices that are kept."""
+
+    vector: Tensor  # (n, node size)
+    h: Tensor  # (n, D) LSTM state after consuming it
+    state: Tensor  # (n, ·) what edges are scored from
+    rel_target: Tensor  # (n, Y)
+    hidden: Tensor  # (layers, n, D)
+    cell: Tensor
+
+
+class Choice(NamedTuple):
+    """A next node for some hypotheses: n of them."""
+
+    parent: Tensor  # (n,) the hypothesis it continues
+    outcome: Tensor  # (n,) outcome number
+    log_p: Tensor  # (n,) log P(v)
+    node: Tensor  # (n,) node index
+    is_copy: Tensor  # (n,)
+    is_word: Tensor  # (n,)
+    position: Tensor  # (n,) 1 + position of the word, or 0
+    token: Tensor  # (n,) the same where a label is a token's, and for copied nodes too
+    slot: Tensor  # (n,) its place in consumed
+    consumed: Consumed
+
+    def pick(self, numbers: Tensor) -> Choice:
+        """Return some of the choices, in the order of *numbers*."""
+        *facts, consumed = self
+        return Choice._make((*(fact.index_select(0, numbers) for fact in facts), consumed))
+
+    def join(self, other: Choice) -> Choice:
+        """Return the choices of both."""
+        *facts, slot, consumed = self
+        *more, other_slot, also = other
+        joined = Consumed(*(torch.cat(parts, -2) for parts in zip(consumed, also, strict=True)))
+        slots = torch.cat([slot, other_slot + len(consumed.h)])
+        both = (torch.cat(parts) for parts in zip(facts, more, strict=True))
+        return Choice._make((*both, slots, joined))

@@ -1,0 +1,359 @@
+"""One step of decoding, for all hypotheses of a batch at once.
+
+Greedy and beam search take the same steps: which nodes may come next (:meth:`Steps.outcomes`), what
+the decoder knows after consuming one (:meth:`Steps.consume`), from which row an edge leads to it
+(:meth:`Steps.sources`) and which (:meth:`Steps.relations`); then the row is there
+(:meth:`Steps.append`). Scores are the model's own log-probabilities, never renormalized.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from transducer.config import DecodeConfig
+from transducer.data.batches import Batch
+from transducer.data.examples import Item
+from transducer.data.trees import RowKind
+from transducer.data.vocabularies import EOS, ROOT
+from transducer.decoding.constraints import edge_ends
+from transducer.decoding.hypotheses import (
+    Choice,
+    Consumed,
+    Hypotheses,
+    Memory,
+    Pairs,
+    Rows,
+    Sentences,
+    State,
+)
+from transducer.decoding.rules import Rules
+from transducer.model.links import Traversal, climb, first_of, of_path
+from transducer.model.network import TINY, Encoded, Past, TransducerModel, outcome_probabilities
+from transducer.model.pointer import Trail
+
+NEVER = -torch.inf
+ROWS_PER_TOKEN = 3
+EXTRA_ROWS = 20
+"""A sentence of n tokens gets at most ROWS_PER_TOKEN * n + EXTRA_ROWS rows."""
+
+_IMPOSSIBLE = -1.0  # instead of a probability
+_FIRST_ROOM = 16
+
+
+class Steps:
+    """The steps of decoding with one model."""
+
+    def __init__(self, model: TransducerModel, rules: Rules, settings: DecodeConfig) -> None:
+        self.model = model
+        self.rules = rules
+        self.constraints = rules.constraints(rules, settings)
+        self.n_labels = len(rules.labels)
+
+    # What may come next --------------------------------------------------------------------------
+
+    def outcomes(self, hyp: Hypotheses, best: int) -> tuple[Tensor, Tensor]:
+        """Return log P(v) and numbers of the *best* outcomes of each hypothesis: (N, best) twice.
+
+        Impossible ones are at -inf.
+        """
+        n, state, labels = hyp.length, hyp.state, self.n_labels
+        rows = slice(1, n + 1)
+        scores = self.model.score_nodes(
+            state.z.unsqueeze(1),
+            state.attention.unsqueeze(1),
+            hyp.sentences.encoded,
+            Past(
+                hyp.rows.node_keys[:, rows],
+                torch.ones(1, 1, n, dtype=torch.bool, device=state.z.device),
+                Trail(state.last.unsqueeze(1), state.used.unsqueeze(1)),
+                hyp.rows.token[:, rows],
+                hyp.traversal,
+            ),
+        )
+        offers = hyp.each(hyp.sentences.offers)
+        p = outcome_probabilities(scores, offers, hyp.rows.node[:, rows]).squeeze(1)
+        possible = self.constraints.outcomes(hyp)
+        end = p[:, EOS].clone()
+        p[:, :labels].masked_fill_(~possible.labels, _IMPOSSIBLE)
+        p[:, labels:].masked_fill_(~torch.cat([possible.words, possible.copies], 1), _IMPOSSIBLE)
+        p[possible.ended] = _IMPOSSIBLE
+        p[:, EOS] = torch.where(possible.ended, end, p[:, EOS])
+        top, outcome = p.max(1, keepdim=True) if best == 1 else p.topk(min(best, p.shape[1]))
+        return top.clamp_min(TINY).log().masked_fill(top < 0, NEVER), outcome
+
+    def consume(self, hyp: Hypotheses, parent: Tensor, outcome: Tensor, log_p: Tensor) -> Choice:
+        """Let the LSTM consume next nodes."""
+        model, sentences, rows = self.model, hyp.sentences, hyp.rows
+        places, width = sentences.offers.shape[1], hyp.state.used.shape[1]
+        copies_from = self.n_labels + places
+        is_copy, is_label = outcome >= copies_from, outcome < self.n_labels
+        copied_row = (outcome - copies_from + 1).clamp(min=0)
+        # A label that a token offers too counts as copied from the first such token.
+        sentence = parent // hyp.beam
+        offered = sentences.offers[sentence] == outcome.unsqueeze(1)
+        own_place = (outcome - self.n_labels).clamp(0, places - 1)
+        place = torch.where(is_label | is_copy, offered.int().argmax(1), own_place)
+        from_token = offered.any(1) & ~is_copy
+        token = torch.where(from_token, place % width + 1, torch.zeros_like(place))
+        vector = torch.where(
+            from_token.unsqueeze(1),
+            sentences.offer_vectors[sentence, place],
+            self.rules.label_vectors[outcome.clamp(max=self.n_labels - 1)],
+        )
+        vector = torch.where(is_copy.unsqueeze(1), rows.vectors[parent, copied_row], vector)
+        new = torch.full_like(outcome, hyp.length + 1)
+        index = torch.where(is_copy, rows.node[parent, copied_row], new)
+        inputs = torch.cat([vector, model.embed_index(index)], dim=-1)
+        h, hidden, cell = model.step(
+            inputs, hyp.memory.hidden[:, parent], hyp.memory.cell[:, parent]
+        )
+        copied = model.node_embedding.copied(vector)
+        state = model.node_states(h, copied, hyp.state.context[parent])
+        words_are_nodes = self.rules.trees.words_are_nodes
+        is_new_word = ~is_label & ~is_copy & words_are_nodes
+        position = torch.where(is_new_word, token, torch.zeros_like(token))
+        was_word = rows.outcome[parent, copied_row] >= self.n_labels
+        is_word = (position > 0) | (is_copy & was_word & words_are_nodes)
+        slot = torch.arange(len(parent), device=parent.device)
+        consumed = Consumed(vector, h, state, model.mlp_rel_target(state), hidden, cell)
+        token = torch.where(is_copy, rows.token[parent, copied_row], token)
+        return Choice(
+            parent, outcome, log_p, index, is_copy, is_word, position, token, slot, consumed
+        )
+
+    def sources(self, hyp: Hypotheses, choice: Choice) -> Tensor:
+        """Return log P(u) over rows 1..n, forbidden heads at -inf: (choices, max(n, 1))."""
+        model, n, parent = self.model, hyp.length, choice.parent
+        if n == 0:
+            return choice.log_p.new_zeros(len(parent), 1)
+        start = model.mlp_start(choice.consumed.state[choice.slot]).unsqueeze(1)
+        scores = model.biaffine(start, hyp.rows.ends[parent, 1 : n + 1]).squeeze(1)
+        if model.links is not None and hyp.traversal is not None:
+            seen = Traversal(*(part[parent] for part in hyp.traversal))
+            copied, free = hyp.rows.link_token[parent, choice.node], first_of(~hyp.state.used)
+            word = model.link_word(choice.token, choice.is_copy, copied, free[parent])
+            hints = model.links.score_sources(seen, word.unsqueeze(1), n + 1)
+            scores = scores + hints[:, 0, 1:]
+        heads = self.constraints.heads(hyp, parent, choice.position > 0)
+        if model.config.source_candidates == "open-path":
+            scores = scores.masked_fill(~heads, -1e9)
+        log_p = scores.log_softmax(-1).masked_fill(~heads, NEVER)
+        return log_p.masked_fill(self.constraints.barred(hyp, choice), NEVER)
+
+    def relations(self, hyp: Hypotheses, choice: Choice, head: Tensor) -> Tensor:
+        """Return log P(r), forbidden relations at -inf: (choices, R)."""
+        if hyp.length == 0:
+            result = choice.log_p.new_full((len(head), len(self.rules.relations)), NEVER)
+            result[:, ROOT] = 0.0
+            return result
+        source = hyp.rows.rel_sources[choice.parent, head]
+        log_p = self.model.score_relations(source, choice.consumed.rel_target[choice.slot])
+        return log_p.masked_fill(~self.constraints.relations(hyp, choice, head), NEVER)
+
+    # Taking a step -------------------------------------------------------------------------------
+
+    def append(
+        self, hyp: Hypotheses, choice: Choice, head: Tensor, relation: Tensor, log_p: Tensor
+    ) -> None:
+        """Add one row to each chosen hypothesis; *log_p* is the row's score."""
+        if hyp.beam > 1:
+            hyp.select(choice.parent)
+        hyp.length += 1
+        i = hyp.length
+        if i + 1 == hyp.rows.node.shape[1]:  # rules ask about the next row, too
+            hyp.grow()
+        rows, everyone, consumed = hyp.rows, hyp.everyone, choice.consumed
+        copied = (choice.outcome - self.n_labels - hyp.sentences.offers.shape[1] + 1).clamp(min=0)
+        outcome = torch.where(choice.is_copy, rows.outcome[everyone, copied], choice.outcome)
+        rows.outcome[:, i], rows.node[:, i] = outcome, choice.node
+        rows.head[:, i], rows.relation[:, i] = head, relation
+        rows.token[:, i] = choice.token
+        rows.score[:, i], rows.attention[:, i] = log_p, hyp.state.attention.exp()
+        state = consumed.state[choice.slot]
+        rows.vectors[:, i] = consumed.vector[choice.slot]
+        rows.ends[:, i] = self.model.mlp_end(state)
+        rows.rel_sources[:, i] = self.model.mlp_rel_source(state)
+        above = rows.node[everyone, head]
+        rows.primary[everyone, above] = torch.where(head > 0, head, rows.primary[everyone, above])
+        hyp.pairs.ancestors[:, i] = hyp.pairs.ancestors[everyone, head]
+        hyp.pairs.ancestors[:, i, i] = True
+        kind = self.rules.kinds[relation].clamp(min=0)
+        self.constraints.note(hyp, choice, kind, self._leaf(hyp, outcome))
+        if self.rules.n_core:
+            core = self.rules.core[relation]
+            rows.core[everyone, edge_ends(hyp, choice, kind)[0], core.clamp(min=0)] |= core >= 0
+        hyp.memory = Memory(consumed.hidden[:, choice.slot], consumed.cell[:, choice.slot])
+        self._count(hyp, choice, log_p)
+        self._look(hyp, consumed.h[choice.slot])
+
+    def _count(self, hyp: Hypotheses, choice: Choice, log_p: Tensor) -> None:
+        """Add to the score, and note which words are used."""
+        state, token = hyp.state, choice.token
+        left, used = state.left, state.used
+        if self.constraints.limit_copies:
+            taken = hyp.each(hyp.sentences.offers) == choice.outcome.unsqueeze(1)
+            left = left - taken.long()
+        used[hyp.everyone, (token - 1).clamp(min=0)] |= token > 0
+        last = torch.where(token > 0, token, state.last)
+        hyp.state = state._replace(score=state.score + log_p, left=left, last=last)
+
+    def _leaf(self, hyp: Hypotheses, outcome: Tensor) -> Tensor:
+        """Return whether nodes that were these outcomes have no children."""
+        of_offers = hyp.sentences.offer_leaf
+        place = (outcome - self.n_labels).clamp(0, of_offers.shape[1] - 1)
+        of_offer = of_offers[hyp.everyone // hyp.beam, place]
+        of_label = self.rules.label_leaf[outcome.clamp(max=self.n_labels - 1)]
+        return torch.where(outcome < self.n_labels, of_label, of_offer)
+
+    def _look(self, hyp: Hypotheses, h: Tensor) -> None:
+        """Attend to the sentence and form z after the last row's relation is known."""
+        model, rows, i = self.model, hyp.rows, hyp.length
+        # The hypotheses of a sentence are to attention what steps are in training.
+        by_sentence = h.view(-1, hyp.beam, h.shape[1])
+        log_attention, context = model.attend(by_sentence, hyp.sentences.encoded)
+        context = context.view(len(h), 1, -1)
+        everyone, head = hyp.everyone, rows.head[:, i]
+        z = model.relation_state(
+            h.unsqueeze(1),
+            context,
+            rows.relation[:, i : i + 1],
+            rows.vectors[everyone, head].unsqueeze(1),
+            rows.node[everyone, head].unsqueeze(1),
+        ).squeeze(1)
+        if model.links is not None:
+            self._follow_links(hyp)
+        hyp.state = hyp.state._replace(
+            attention=log_attention.view(len(h), -1), context=context.squeeze(1), z=z
+        )
+        rows.node_keys[:, i] = model.node_attention.keys(z)
+
+    def _follow_links(self, hyp: Hypotheses) -> None:
+        """See where links lead from the rows that are open after the last one."""
+        i, rows = hyp.length, hyp.rows
+        itself = torch.full_like(rows.head[:, i], i)
+        deepest = torch.where(rows.node[:, i] == i, itself, rows.head[:, i])
+        open_rows = climb(deepest.unsqueeze(1), rows.head)
+        encoded = hyp.sentences.encoded
+        encoded = encoded._replace(links=hyp.each(encoded.links))
+        words = of_path(rows.link_token, open_rows)
+        used = hyp.state.used.unsqueeze(1)
+        hyp.traversal = self.model.traverse(encoded, open_rows, words, used)
+
+    # Start ---------------------------------------------------------------------------------------
+
+    def start(self, batch: Batch, items: Sequence[Item], beam: int) -> Hypotheses:
+        """Encode the sentences and consume the begin symbol."""
+        embedding, encoded = self.model.node_embedding, self.model.encode(batch)
+        sentences = self._sentences(batch, items, encoded)
+        embedded = embedding.embed(
+            batch.nodes[:, :1], batch.node_strings[:, :1], batch.node_pos[:, :1], batch.strings
+        )
+        nothing = embedded.new_zeros(*embedded.shape[:2], encoded.states.shape[-1])
+        begin = embedding.join(embedded, nothing).squeeze(1)
+        memory = Memory(encoded.hidden, encoded.cell)
+        state = self._state(batch, sentences)
+        hyp = Hypotheses(sentences, state, memory, *self._no_rows(batch, begin.shape[-1]))
+        if beam > 1:
+            hyp.widen(beam)
+            begin = begin.repeat_interleave(beam, 0)
+        self._begin(hyp, begin)
+        return hyp
+
+    def _begin(self, hyp: Hypotheses, begin: Tensor) -> None:
+        """Consume the begin symbol."""
+        model, rows = self.model, hyp.rows
+        inputs = torch.cat([begin, model.embed_index(rows.node[:, 0])], dim=-1)
+        h, *memory = model.step(inputs, *hyp.memory)
+        hyp.memory = Memory(*memory)
+        nothing = torch.zeros_like(hyp.state.context)
+        state = model.node_states(h, nothing, nothing)
+        rows.vectors[:, 0] = begin
+        rows.ends[:, 0] = model.mlp_end(state)
+        rows.rel_sources[:, 0] = model.mlp_rel_source(state)
+        self._look(hyp, h)
+
+    def _sentences(self, batch: Batch, items: Sequence[Item], encoded: Encoded) -> Sentences:
+        """Return what does not change while a sentence is decoded."""
+        embedding, (n, width) = self.model.node_embedding, batch.words.shape
+        ways = batch.offers.shape[1] // width
+        vectors = embedding.embed(
+            batch.offer_nodes, batch.offer_strings, batch.pos.repeat(1, ways), batch.strings
+        )
+        trees = self.rules.trees
+        leaf = torch.zeros(n, ways, width, dtype=torch.bool)
+        for row, item in enumerate(items):
+            kinds = [trees.row_kind(x, "", trees.words_are_nodes) for x in item.offer_labels]
+            flags = torch.tensor([kind == RowKind.LEAF for kind in kinds]).view(ways, -1)
+            leaf[row, :, : flags.shape[1]] = flags
+        is_outcome = torch.zeros(
+            n, self.n_labels + ways * width, dtype=torch.bool, device=batch.words.device
+        ).scatter_(1, batch.offers, batch.source_mask.repeat(1, ways))
+        return Sentences(
+            encoded=encoded,
+            offers=batch.offers,
+            offered=is_outcome[:, self.n_labels :],
+            offer_vectors=embedding.join(vectors, encoded.states.repeat(1, ways, 1)),
+            offer_leaf=leaf.flatten(1).to(batch.words.device),
+            limit=batch.source_mask.sum(1) * ROWS_PER_TOKEN + EXTRA_ROWS,
+        )
+
+    def _state(self, batch: Batch, sentences: Sentences) -> State:
+        n, width = batch.words.shape
+        device, states = batch.words.device, sentences.encoded.states.shape[-1]
+        return State(
+            score=torch.zeros(n, device=device),
+            context=torch.zeros(n, states, device=device),
+            attention=torch.zeros(n, width, device=device),
+            z=torch.zeros(n, self.model.config.decoder_size, device=device),
+            used=~batch.source_mask,
+            last=torch.zeros(n, dtype=torch.long, device=device),
+            left=self._supply(batch.offers.view(n, -1, width), sentences.offer_leaf),
+        )
+
+    def _supply(self, offers: Tensor, leaf: Tensor) -> Tensor:
+        """Return how often each offer can be copied: (B, M * S), or (B, 0) for any number of times.
+
+        Once for each word that offers it; a concept once more, as there are two of the cells in
+        "red and white cells".
+        """
+        if not self.constraints.limit_copies:
+            return offers.new_zeros(len(offers), 0)
+        equal = offers.flatten(1)[:, :, None, None] == offers.unsqueeze(1)
+        return equal.any(2).sum(-1) + ~leaf
+
+    def _no_rows(self, batch: Batch, node_size: int) -> tuple[Rows, Pairs]:
+        (n, width), room, c = batch.words.shape, _FIRST_ROOM, self.model.config
+        device = batch.words.device
+
+        def numbers(*sizes: int) -> Tensor:
+            return torch.zeros(n, room, *sizes, dtype=torch.long, device=device)
+
+        def flags(*sizes: int) -> Tensor:
+            return torch.zeros(n, room, *sizes, dtype=torch.bool, device=device)
+
+        def reals(*sizes: int) -> Tensor:
+            return torch.zeros(n, room, *sizes, device=device)
+
+        rows = Rows(
+            vectors=reals(node_size),
+            node_keys=reals(c.attention_size),
+            ends=reals(c.biaffine_size),
+            rel_sources=reals(c.bilinear_size),
+            node=numbers(),
+            token=numbers(),
+            link_token=numbers(),
+            head=numbers(),
+            relation=numbers(),
+            outcome=numbers(),
+            kind=numbers(),
+            elsewhere=flags(),
+            score=reals(),
+            attention=reals(width),
+            primary=numbers(),
+            settled=flags(),
+            core=flags(self.rules.n_core),
+        )
+        return rows, Pairs(ancestors=flags(room), linked=flags(room))
