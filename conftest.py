@@ -1,5 +1,6 @@
 """Hypothesis profiles for all tests: ``dev`` by default, ``thorough`` in ``nox -s property``."""
 
+import importlib.util
 import os
 
 from hypothesis import HealthCheck, settings
@@ -11,3 +12,7 @@ settings.register_profile(
 )
 settings.register_profile("thorough", max_examples=3000, deadline=None, suppress_health_check=_SLOW)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
+
+# Modules that only whoever has an optional package can import.
+_COMPONENT = "packages/transducer/src/transducer/parsing/spacy_component.py"
+collect_ignore = [] if importlib.util.find_spec("spacy") else [_COMPONENT]
