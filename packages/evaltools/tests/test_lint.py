@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+import evaltools
 from evaltools.cli import main
 from evaltools.errors import EvaluationError
-from evaltools.lint import RULES, Finding, lint, lint_file, read_frames
+from evaltools.linting import RULES, Finding, lint, lint_file, read_frames
 from graphconv.codecs import Block
 from graphconv.codecs.amr import parse
 
@@ -103,6 +104,21 @@ def amr(tmp_path: Path) -> str:
     )
     path.write_text(f"{text}\n# ::id 2\n(b / boy\n   :colour 7)\n\n# ::id 2\n(c / cat)\n")
     return str(path)
+
+
+def test_everything_that_can_be_scored_can_be_checked(amr: str, tmp_path: Path) -> None:
+    text = "(b / boy\n   :colour 7)"
+    (found,) = evaltools.lint(text)
+    assert (found.line, found.code) == (2, "unknown-role")
+    graph = parse(Block(text, "test.amr", 1))
+    assert [f.code for f in evaltools.lint([graph, graph])] == [
+        "unknown-role",
+        "repeated-id",
+        "unknown-role",
+    ]
+    table = tmp_path / "rolesets.tsv"
+    table.write_text(TABLE)
+    assert evaltools.lint(amr, table) == list(lint_file(amr, read_frames(table)))
 
 
 def test_files(amr: str, tmp_path: Path) -> None:

@@ -14,14 +14,16 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from evaltools.aligning import Alignment, align
+    from evaltools.linting import lint
     from evaltools.scoring import Score, score
 
-__all__ = ["Alignment", "Score", "align", "score"]
+__all__ = ["Alignment", "Score", "align", "lint", "score"]
 
 _HOMES = {
     "Alignment": "evaltools.aligning",
     "Score": "evaltools.scoring",
     "align": "evaltools.aligning",
+    "lint": "evaltools.linting",
     "score": "evaltools.scoring",
 }
 

@@ -224,7 +224,7 @@ def lint(
 
     A line per finding: file, line, graph, variable, code, message. Exit 1 if there is one.
     """
-    from evaltools.lint import RULES, lint_file, read_frames
+    from evaltools.linting import RULES, lint_file, read_frames
 
     unknown = sorted(set(ignore) - RULES.keys())
     if unknown:

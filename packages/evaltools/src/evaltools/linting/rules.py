@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 from evaltools.amr_triples import REIFICATIONS
-from evaltools.lint.tables import DATE_ROLES, ENTITY_TYPES, MODES, ROLES, USED_FRAMES
+from evaltools.linting.tables import DATE_ROLES, ENTITY_TYPES, MODES, ROLES, USED_FRAMES
 from graphconv.graph import Edge, Graph, attribute
 
 Frames = Mapping[str, frozenset[str]]

@@ -1,8 +1,6 @@
-r"""Find mistakes in AMRs: what the guidelines, or PropBank's frames, do not allow.
+"""Find mistakes in AMRs: what the guidelines, or PropBank's frames, do not allow.
 
->>> from graphconv import loads
->>> (graph,) = loads("(w / want-01 :ARG0 (b / boy) :ARG0 (g / girl) :colour (r / red))", "amr")
->>> for finding in lint(graph):
+>>> for finding in lint("(w / want-01 :ARG0 (b / boy) :ARG0 (g / girl) :colour (r / red))"):
 ...     print(finding.variable, finding.code, finding.message)
 w unknown-role the role :colour is unknown
 w repeated-role want-01 has :ARG0 2 times
@@ -11,13 +9,15 @@ w repeated-role want-01 has :ARG0 2 times
 from __future__ import annotations
 
 import gzip
+import os
 import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 from evaltools.errors import EvaluationError
-from evaltools.lint.rules import RULES, Fault, Frames, view
+from evaltools.linting.rules import RULES, Fault, Frames, view
+from evaltools.sources import Scorable, source_of
 from graphconv.codecs import Block
 from graphconv.errors import GraphconvError
 from graphconv.graph import Graph
@@ -42,18 +42,20 @@ class Finding(NamedTuple):
         return f"{place}: {self.variable}: {self.code}: {self.message}"
 
 
-def lint(graph: Graph, frames: Frames | None = None) -> list[Finding]:
-    """Return the mistakes in one AMR.
+def lint(given: Scorable, propbank: str | os.PathLike[str] | Frames | None = None) -> list[Finding]:
+    """Return the mistakes in AMRs.
 
     Args:
-        graph: The AMR.
-        frames: The core roles of PropBank's frames, from :func:`read_frames`; without them nothing
-            is said about frames.
+        given: The path of a file or folder, a string with AMRs, a graph, or several.
+        propbank: The path of a table of rolesets, or what :func:`read_frames` made of it; without
+            it nothing is said about frames.
+
+    Raises:
+        GraphconvError: A graph cannot be read, or is not an AMR.
     """
-    return [
-        Finding("", 0, graph.id, node, code, message)
-        for code, (node, _, message) in _faults(graph, frames)
-    ]
+    frames = read_frames(propbank) if isinstance(propbank, str | os.PathLike) else propbank
+    source = source_of(given, "amr")
+    return list(_findings(source.format, source.blocks, frames, None))
 
 
 def lint_file(
@@ -68,29 +70,41 @@ def lint_file(
         EvaluationError: The file does not hold AMRs.
     """
     name, blocks = read_blocks(path, on_error=on_error)
+    return _findings(name, blocks, frames, on_error)
+
+
+def _findings(
+    name: str,
+    blocks: Iterable[Block | Graph],
+    frames: Frames | None,
+    on_error: Callable[[GraphconvError], None] | None,
+) -> Iterator[Finding]:
     seen: set[str] = set()
     for block in blocks:
         try:
-            graph = parse_block(name, block)
+            graph = block if isinstance(block, Graph) else parse_block(name, block)
         except GraphconvError as error:
             if on_error is None:
                 raise
             on_error(error)
             continue
+        filename, lineno = ("", 0) if isinstance(block, Graph) else (block.filename, block.lineno)
         if graph.framework != "amr":
             message = f"lint reads AMR, not {graph.framework}"
-            raise EvaluationError(message, filename=block.filename)
+            raise EvaluationError(message, filename=filename or None)
         if graph.id in seen:
             message = f"two graphs have the id {graph.id!r}"
-            yield Finding(block.filename, block.lineno, graph.id, "", "repeated-id", message)
+            yield Finding(filename, lineno, graph.id, "", "repeated-id", message)
         seen.add(graph.id)
         for code, fault in _faults(graph, frames):
             node, _, message = fault
-            line = _line(block, fault) if name == "amr" else block.lineno
-            yield Finding(block.filename, line, graph.id, node, code, message)
+            line = lineno
+            if name == "amr" and not isinstance(block, Graph):
+                line = _line(block, fault)
+            yield Finding(filename, line, graph.id, node, code, message)
 
 
-def read_frames(path: str) -> Frames:
+def read_frames(path: str | os.PathLike[str]) -> Frames:
     """Read PropBank's rolesets: tab-separated, with the columns ``id`` and ``roles``.
 
     ``roles`` is ``ARG0=wanter;ARG1=thing wanted``, or the names alone; .gz is unpacked.
@@ -98,6 +112,7 @@ def read_frames(path: str) -> Frames:
     Raises:
         EvaluationError: The file is not such a table.
     """
+    path = os.fspath(path)
     try:
         raw = Path(path).read_bytes()
         text = (gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw).decode("utf-8")
