@@ -34,7 +34,9 @@ def _scoring(command: Callable[..., Any]) -> Callable[..., Any]:
     options = (
         click.option(
             "--metric",
-            type=click.Choice(["auto", "smatch", "sdp", "ucca", "mrp", "wlk", "sembleu"]),
+            type=click.Choice(
+                ["auto", "smatch", "sdp", "ucca", "mrp", "s2match", "wlk", "sembleu"]
+            ),
             default="auto",
             help="Default: by framework.",
         ),
@@ -58,7 +60,12 @@ def _scoring(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--time-limit",
             type=click.FloatRange(0, min_open=True),
-            help="Seconds per pair (smatch, mrp); then the best value so far, with its bound.",
+            help="Seconds per pair of graphs; then the best value so far, with its bound.",
+        ),
+        click.option(
+            "--vectors",
+            type=cliutil.existing(folders=False),
+            help="Word vectors for s2match, in GloVe's text format.",
         ),
         click.option(
             "--no-normalize", is_flag=True, help="UCCA without the official normalization."

@@ -57,6 +57,7 @@ METRICS = {
     ),
     "sdp": Metric("evaltools.sdp", ("dm", "pas", "psd")),
     "ucca": Metric("evaltools.ucca", ("ucca",), ("normalize",)),
+    "s2match": Metric("evaltools.s2match", ("amr",), ("vectors", "time_limit")),
     "wlk": Metric("evaltools.wlk", ("amr",)),
     "sembleu": Metric("evaltools.sembleu", ("amr",)),
     "mrp": Metric("evaltools.mrp", FRAMEWORKS, ("time_limit",)),

@@ -29,6 +29,7 @@ _DEFAULTS: dict[str, Any] = {
     "restarts": None,
     "seed": 0,
     "time_limit": None,
+    "vectors": None,
     "normalize": True,
 }
 """The options of the metrics; None is left out of the signature."""
@@ -114,11 +115,12 @@ def score(gold: Scorable, pred: Scorable, metric: str = "auto", **options: Any) 
     Args:
         gold: The path of a file or folder, a string with graphs in any format, a graph, or several.
         pred: The same.
-        metric: ``smatch``, ``sdp``, ``ucca``, ``mrp``, ``wlk``, ``sembleu``, or ``auto``: by
-            framework.
+        metric: ``smatch``, ``sdp``, ``ucca``, ``mrp``, ``s2match``, ``wlk``, ``sembleu``, or
+            ``auto``: by framework.
         options: Those of ``evaltools score``: ``framework``, ``skip_invalid``, ``jobs``,
             ``bootstrap``; Smatch: ``profile``, ``fine_grained``, ``restarts``, ``seed``,
-            ``time_limit``; MRP: ``time_limit``; UCCA: ``normalize``.
+            ``time_limit``; MRP: ``time_limit``; S2match: ``vectors``,
+            ``time_limit``; UCCA: ``normalize``.
 
     Raises:
         EvaluationError: The two sides cannot be compared, or an option is unknown.

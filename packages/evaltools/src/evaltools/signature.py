@@ -5,15 +5,20 @@ from __future__ import annotations
 from importlib.metadata import version
 from typing import Any
 
+from graphconv.io.files import sha256
+
 
 def signature(
     metric: str, options: dict[str, Any], certified: bool, hashes: dict[str, str]
 ) -> dict[str, Any]:
-    """Return the signature of a score, for the JSON report."""
+    """Return the signature of a score, for the JSON report; word vectors are told by their hash."""
+    shown = {name: value for name, value in options.items() if name != "profile"}
+    if shown.get("vectors"):
+        shown["vectors"] = sha256(shown["vectors"])[:12]
     return {
         "metric": metric,
         "profile": options.get("profile"),
-        "options": {name: value for name, value in options.items() if name != "profile"},
+        "options": shown,
         "version": version("arbora-evaltools"),
         "certified": certified,
         "sha256": hashes,
