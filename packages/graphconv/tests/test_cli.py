@@ -36,7 +36,7 @@ def test_names_of_formats_and_frameworks_are_those_of_the_library() -> None:
 def test_commands_are_the_documented_ones() -> None:
     assert set(cli.main.commands) == {
         "to-arborescence", "from-arborescence", "relations", "from-relations",
-        "convert", "check", "stats", "draw", "repair", "grep", "index",
+        "convert", "check", "stats", "draw", "repair", "grep", "index", "align",
     }  # fmt: skip
 
 

@@ -14,6 +14,7 @@
 True
 """
 
+from graphconv.alignment import align
 from graphconv.arborescence import Arborescence, Relation, Row, relations
 from graphconv.conversion import from_relations, linkage_units, to_arborescence, to_graph
 from graphconv.errors import ConversionError, FormatError, GraphconvError
@@ -34,6 +35,7 @@ __all__ = [
     "Relation",
     "Row",
     "Token",
+    "align",
     "dumps",
     "from_relations",
     "grep",

@@ -202,6 +202,25 @@ def repair(input_: str, output: str, report: str | None) -> None:
 
 
 @main.command()
+@_reading
+@_output
+@click.option("--report", metavar="F", help="Write the nodes without a word here, as JSON lines.")
+def align(output: str, report: str | None, *, skip_invalid: bool, **read: Any) -> None:
+    """Mark which words the nodes of AMRs stand for (~e.N), by rules; marks that are there stay."""
+    from graphconv.alignment.file import align_graphs
+    from graphconv.io import stream
+
+    with _skipping(skip_invalid) as on_error:
+        graphs = cliutil.progress(stream.graphs(_source(on_error, **read)), "graphs")
+        done = align_graphs(graphs, output, report=report, on_error=on_error)
+    left = sum(done.unaligned.values())
+    often = ", ".join(f"{label} {count:,}" for label, count in done.unaligned.most_common(5))
+    cliutil.note(
+        f"{left:,} of {done.nodes:,} nodes have no word{f' (most often {often})' if often else ''}"
+    )
+
+
+@main.command()
 @click.argument("pattern")
 @_reading
 @click.option("--count", is_flag=True, help="Only count graphs and hits, for each file.")

@@ -1,0 +1,94 @@
+"""align marks nodes with words, keeps what is there, and tells what it leaves."""
+
+import json
+import os
+import runpy
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from hypothesis import given
+
+from graphconv import Graph, align, read
+from graphconv.check import SAMPLE
+from graphconv.cli import main
+from graphconv.codecs import Block, amr
+from graphconv.testing import graphs
+
+ROOT = Path(__file__).parents[3]
+GOLD = Path(os.environ.get("ARBORA_CORPORA", "../shared/corpora")) / "alignments" / "leamr-dev.amr"
+
+
+def words(sentence: str, graph: str) -> dict[str | None, str]:
+    parsed = amr.parse(Block(f"# ::tok {sentence}\n{graph}", "text", 1))
+    forms = sentence.split()
+    labels = {node.id: node.label for node in parsed.nodes}
+    return {
+        labels[n]: " ".join(forms[i] for i in found) for n, found in align(parsed).words.items()
+    }
+
+
+def test_rules() -> None:
+    found = words(
+        "Barack Obama never saw the teachers of New York",
+        '(s / see-01 :polarity - :ARG0 (p / person :wiki "Barack_Obama" :name (n / name :op1'
+        ' "Barack" :op2 "Obama")) :ARG1 (w / worker :ARG0-of (t / teach-01) :location (c / city'
+        ' :name (m / name :op1 "New" :op2 "York"))))',
+    )
+    assert found["see-01"] == "saw"
+    assert found["-"] == "never"
+    assert found["person"] == found['"Obama"'] == "Barack Obama"
+    assert found["teach-01"] == "teachers"
+    assert found["city"] == "New York"
+    assert '"Barack_Obama"' not in found
+    assert "worker" not in found
+
+
+def test_equal_labels_go_to_words_near_their_neighbors() -> None:
+    text = "(a / and :op1 (r / run-02 :ARG0 (d / dog)) :op2 (s / sleep-01 :ARG0 (d2 / dog)))"
+    parsed = amr.parse(Block(f"# ::tok a dog sleeps and a dog runs\n{text}", "text", 1))
+    assert align(parsed).words["d"] == (5,)
+    assert align(parsed).words["d2"] == (1,)
+
+
+@pytest.mark.property
+@given(graphs("amr"))
+def test_nothing_but_marks_changes(graph: Graph) -> None:
+    result = align(graph)
+    assert all(0 <= p < len(graph.tokens) for found in result.words.values() for p in found)
+    for old, new in zip(graph.nodes, result.graph.nodes, strict=True):
+        assert old[:5] == new[:5]
+        assert new.attributes[: len(old.attributes)] == old.attributes
+        assert len(new.attributes) - len(old.attributes) in (0, 1)
+    assert replace(result.graph, nodes=graph.nodes) == graph
+    assert align(result.graph).graph == result.graph
+
+
+def test_command(tmp_path: Path) -> None:
+    output, report = tmp_path / "out.amr", tmp_path / "report.jsonl"
+    sample = str(SAMPLE / "sample.amr")
+    arguments = ["align", sample, "-o", str(output), "--report", str(report)]
+    done = CliRunner().invoke(main, arguments)
+    assert done.exit_code == 0, done.output
+    assert "nodes have no word" in done.stderr
+    aligned = list(read(output))
+    assert "~e." in output.read_text(encoding="utf-8")
+    entries = [json.loads(line) for line in report.read_text(encoding="utf-8").splitlines()]
+    assert [entry["id"] for entry in entries] == [graph.id for graph in aligned]
+
+
+def test_other_frameworks_are_refused(tmp_path: Path) -> None:
+    output = tmp_path / "out.amr"
+    done = CliRunner().invoke(main, ["align", str(SAMPLE / "sample.sdp"), "-o", str(output)])
+    assert done.exit_code == 1
+    assert "have their words already" in done.stderr
+    assert not output.exists()
+
+
+@pytest.mark.corpora
+@pytest.mark.skipif(not GOLD.exists(), reason="no corpora")
+def test_agrees_with_gold() -> None:
+    tool = runpy.run_path(str(ROOT / "tools" / "measure_align.py"))
+    counts = tool["compared"](str(GOLD))
+    assert 2 * counts.match / (counts.gold + counts.pred) > 0.85
