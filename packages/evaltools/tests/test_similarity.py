@@ -11,10 +11,11 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import given
 
-from evaltools import sembleu, wlk
+from evaltools import sembleu, wlk, wwlk
 from evaltools.cli import main
 from evaltools.diff import difference
 from evaltools.errors import EvaluationError
+from evaltools.similarity import SCALE
 from graphconv.codecs import Block
 from graphconv.codecs.amr import parse
 from graphconv.graph import Graph
@@ -31,9 +32,9 @@ def amr(text: str) -> Graph:
 @pytest.mark.property
 @given(graphs("amr"), graphs("amr"))
 def test_laws_of_wlk(one: Graph, two: Graph) -> None:
-    assert wlk.pair_counts(one, one) == wlk.Scores(1, wlk.SCALE)
+    assert wlk.pair_counts(one, one).millionths == SCALE
     assert wlk.pair_counts(one, two) == wlk.pair_counts(two, one)
-    assert 0 <= wlk.pair_counts(one, two).similarity <= 100
+    assert 0 <= wlk.pair_counts(one, two).percent <= 100
     shuffled = replace(one, edges=one.edges[::-1])
     assert wlk.pair_counts(shuffled, two) == wlk.pair_counts(one, two)
 
@@ -43,7 +44,7 @@ def test_wlk_by_hand() -> None:
     # first round of b are common.
     gold, pred = amr("(a / a :x (b / b) :y (c / c))"), amr("(a / a :x (b / b) :y (d / d))")
     norm = 3 + 2 + 3 / 4 + 3 / 9
-    assert wlk.pair_counts(gold, pred).millionths == round((3 + 1 / 4) / norm * wlk.SCALE)
+    assert wlk.pair_counts(gold, pred).millionths == round((3 + 1 / 4) / norm * SCALE)
     # The second one of equal labels is a feature of its own.
     two = amr("(a / a :x (b / b) :y (c / b))")
     assert len([key for key in wlk.features(two) if key[0] == 0]) == 5
@@ -51,10 +52,10 @@ def test_wlk_by_hand() -> None:
 
 def test_inverted_edges() -> None:
     one, two = amr("(a / a :x (b / b))"), amr("(b / b :x-of (a / a))")
-    assert wlk.pair_counts(one, two).similarity == 100
+    assert wlk.pair_counts(one, two).percent == 100
     assert sembleu.paths(one)[1] == {("a", ":x", "b"): 1}
     assert sembleu.paths(two)[1] == {("a", ":x-of", "b"): 1}
-    assert wlk.pair_counts(one, None).similarity == 0
+    assert wlk.pair_counts(one, None).percent == 0
     assert sembleu.pair_counts(one, None).bleu == 0
 
 
@@ -108,7 +109,7 @@ def test_sembleu_by_hand() -> None:
     assert sqrt(sembleu.score([], []).bleu) == 10
 
 
-@pytest.mark.parametrize("metric", ["wlk", "sembleu"])
+@pytest.mark.parametrize("metric", ["wlk", "wwlk", "sembleu"])
 def test_the_command(metric: str, tmp_path: Path) -> None:
     gold, pred, per_graph = (tmp_path / name for name in ("gold.amr", "pred.amr", "each.jsonl"))
     gold.write_text(f"{GOLD}\n\n(b / bark-01 :ARG0 (d / dog))\n")
@@ -132,3 +133,37 @@ def test_the_command(metric: str, tmp_path: Path) -> None:
     result = CliRunner().invoke(main, ["diff", *files, "--metric", metric])
     assert result.exit_code == 1
     assert "use smatch" in result.stderr
+
+
+@pytest.mark.property
+@given(graphs("amr"), graphs("amr"))
+def test_laws_of_wwlk(one: Graph, two: Graph) -> None:
+    assert wwlk.pair_counts(one, one).millionths == SCALE
+    assert abs(wwlk.pair_counts(one, two).millionths - wwlk.pair_counts(two, one).millionths) <= 1
+    assert 0 <= wwlk.pair_counts(one, two).percent <= 100
+
+
+def test_wwlk_by_hand(tmp_path: Path) -> None:
+    path = tmp_path / "vectors.txt"
+    path.write_text("boy 3 0\ngirl 0 1\nbig 1 2\n")
+    vectors = str(path)
+
+    def distance(one: str, two: str) -> float:
+        return 2 - wwlk.pair_counts(amr(one), amr(two), vectors=vectors).percent / 50
+
+    # Nodes alone: the vectors of three rounds are the same, and orthogonal to those of the other.
+    assert isclose(distance("(b / boy)", "(g / girl-01)"), sqrt(2), abs_tol=1e-5)
+    # The greater of the parts: (3, 2).
+    cosine = 3 / sqrt(13)
+    assert isclose(distance("(b / boy)", "(g / big-boy)"), sqrt(2 - 2 * cosine), abs_tol=1e-5)
+    # Both nodes grow by the weight of the role in each round, which lies between 0.25 and 0.35.
+    ends = []
+    for weight in (0.25, 0.35):
+        grown = [(1 + weight) ** turn for turn in range(3)]
+        cosine = sum(grown) / sqrt(3 * sum(x * x for x in grown))
+        ends.append(sqrt(2 - 2 * cosine))
+    assert ends[0] < distance("(b / boy)", "(b / boy :x (c / boy))") < ends[1]
+    # One half of the mass goes to each node of the other graph, whose vectors have turned.
+    found = distance("(b / boy)", "(b / boy :x (g / girl))")
+    assert 0 < found < sqrt(2)
+    assert distance("(b / boy :x-of (g / girl))", "(g / girl :x (b / boy))") == 0

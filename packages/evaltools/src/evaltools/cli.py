@@ -35,7 +35,7 @@ def _scoring(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--metric",
             type=click.Choice(
-                ["auto", "smatch", "sdp", "ucca", "mrp", "s2match", "wlk", "sembleu"]
+                ["auto", "smatch", "sdp", "ucca", "mrp", "s2match", "wlk", "wwlk", "sembleu"]
             ),
             default="auto",
             help="Default: by framework.",
@@ -65,7 +65,7 @@ def _scoring(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--vectors",
             type=cliutil.existing(folders=False),
-            help="Word vectors for s2match, in GloVe's text format.",
+            help="Word vectors for s2match and wwlk, in GloVe's text format.",
         ),
         click.option(
             "--no-normalize", is_flag=True, help="UCCA without the official normalization."

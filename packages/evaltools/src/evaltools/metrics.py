@@ -59,6 +59,7 @@ METRICS = {
     "ucca": Metric("evaltools.ucca", ("ucca",), ("normalize",)),
     "s2match": Metric("evaltools.s2match", ("amr",), ("vectors", "time_limit")),
     "wlk": Metric("evaltools.wlk", ("amr",)),
+    "wwlk": Metric("evaltools.wwlk", ("amr",), ("vectors",)),
     "sembleu": Metric("evaltools.sembleu", ("amr",)),
     "mrp": Metric("evaltools.mrp", FRAMEWORKS, ("time_limit",)),
 }

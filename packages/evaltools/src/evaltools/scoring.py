@@ -115,12 +115,12 @@ def score(gold: Scorable, pred: Scorable, metric: str = "auto", **options: Any) 
     Args:
         gold: The path of a file or folder, a string with graphs in any format, a graph, or several.
         pred: The same.
-        metric: ``smatch``, ``sdp``, ``ucca``, ``mrp``, ``s2match``, ``wlk``, ``sembleu``, or
-            ``auto``: by framework.
+        metric: ``smatch``, ``sdp``, ``ucca``, ``mrp``, ``s2match``, ``wlk``, ``wwlk``,
+            ``sembleu``, or ``auto``: by framework.
         options: Those of ``evaltools score``: ``framework``, ``skip_invalid``, ``jobs``,
             ``bootstrap``; Smatch: ``profile``, ``fine_grained``, ``restarts``, ``seed``,
             ``time_limit``; MRP: ``time_limit``; S2match: ``vectors``,
-            ``time_limit``; UCCA: ``normalize``.
+            ``time_limit``; WWLK: ``vectors``; UCCA: ``normalize``.
 
     Raises:
         EvaluationError: The two sides cannot be compared, or an option is unknown.

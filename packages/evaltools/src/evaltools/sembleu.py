@@ -26,7 +26,7 @@ from math import exp, fsum, log
 from typing import Any
 
 from evaltools.counts import Counts
-from evaltools.wlk import SCALE
+from evaltools.similarity import SCALE
 from evaltools.written import turned, written
 from graphconv.graph import Graph
 

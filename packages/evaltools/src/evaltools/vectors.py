@@ -30,13 +30,20 @@ class Vectors:
         except OSError as error:
             raise EvaluationError(f"cannot be read: {error.strerror}", filename=path) from error
 
+    @property
+    def dimensions(self) -> int:
+        """How many numbers a vector has: as many as the first word's."""
+        if self._size is None and self._places:
+            self.get(next(iter(self._places)).decode("utf-8", "surrogateescape"))
+        return self._size or 0
+
     def get(self, word: str) -> Vector | None:
         """Return the vector of a word, or None.
 
         Raises:
             EvaluationError: The line of this word is not numbers, or not as many as elsewhere.
         """
-        place = self._places.get(word.encode())
+        place = self._places.get(word.encode("utf-8", "surrogateescape"))
         if place is None:
             return None
         with Path(self.path).open("rb") as file:

@@ -10,9 +10,9 @@ second ``person`` is another feature; case and quotes count, and every ``-of`` i
 >>> def wants(role):
 ...     nodes = Node("w", "want-01"), Node("b", "boy")
 ...     return Graph("1", "amr", nodes=nodes, edges=(Edge("w", "b", role),), tops=("w",))
->>> score([wants("ARG0")], [wants("ARG0")]).similarity
+>>> score([wants("ARG0")], [wants("ARG0")]).percent
 100.0
->>> round(score([wants("ARG0")], [wants("ARG1")]).similarity, 2)
+>>> round(score([wants("ARG0")], [wants("ARG1")]).percent, 2)
 53.73
 """
 
@@ -20,49 +20,19 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass
 from math import sqrt
-from typing import Any
 
-from evaltools.counts import Counts
+from evaltools.similarity import Similarity, similar
 from evaltools.written import turned, written
 from graphconv.graph import Graph
-
-SCALE = 1_000_000
-"""Similarities are kept as whole millionths, so that sums do not depend on their order."""
 
 _ROUNDS = 2
 
 
-@dataclass(frozen=True, slots=True)
-class Scores:
-    """The sum of similarities; the score of a corpus is their mean."""
-
-    graphs: int = 0
-    millionths: int = 0
-
-    def __add__(self, other: Scores) -> Scores:
-        return Scores(self.graphs + other.graphs, self.millionths + other.millionths)
-
-    @property
-    def similarity(self) -> float:
-        """The mean similarity in percent."""
-        return self.main.f1
-
-    @property
-    def main(self) -> Counts:
-        """Each graph as a million items, of which as many match as it is similar."""
-        return Counts(self.graphs * SCALE, self.graphs * SCALE, self.millionths)
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the metric's part of the report."""
-        return {"wlk": self.similarity}
+ZERO = Similarity("wlk")
 
 
-ZERO = Scores()
-
-
-def score(gold_graphs: Iterable[Graph], pred_graphs: Iterable[Graph | None]) -> Scores:
+def score(gold_graphs: Iterable[Graph], pred_graphs: Iterable[Graph | None]) -> Similarity:
     """Score two equally long sequences of graphs."""
     total = ZERO
     for gold, pred in zip(gold_graphs, pred_graphs, strict=True):
@@ -70,14 +40,13 @@ def score(gold_graphs: Iterable[Graph], pred_graphs: Iterable[Graph | None]) -> 
     return total
 
 
-def pair_counts(gold: Graph, pred: Graph | None) -> Scores:
+def pair_counts(gold: Graph, pred: Graph | None) -> Similarity:
     """Score one pair; no prediction is similar to nothing."""
     one, two = features(gold), features(pred) if pred else {}
     if not one or not two:
-        return Scores(1, SCALE if one == two else 0)
+        return similar("wlk", float(one == two))
     product = sum(weight * two.get(key, 0.0) for key, weight in sorted(one.items()))
-    cosine = product / sqrt(_square(one) * _square(two))
-    return Scores(1, round(min(cosine, 1.0) * SCALE))
+    return similar("wlk", product / sqrt(_square(one) * _square(two)))
 
 
 def features(graph: Graph) -> dict[tuple[int, str], float]:
