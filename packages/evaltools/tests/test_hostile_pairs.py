@@ -6,12 +6,16 @@ import hashlib
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
+from evaltools import smatch
 from evaltools.cli import main
+from evaltools.smatch import program
+from graphconv.graph import Edge, Graph, Node
 
 WITH_IDS = "# ::id 1\n(a / apple)\n\n# ::id 2\n(b / boy)\n"
 NO_IDS = "(a / apple)\n\n(b / boy)\n"
@@ -119,3 +123,15 @@ def test_pipes_are_read_once_and_hashed(files: Path, command: str) -> None:
     if command == "score":
         digest = hashlib.sha256(WITH_IDS.encode()).hexdigest()[:12]
         assert f"gold:{digest}|pred:{digest}" in out
+
+
+def test_a_time_limit_bounds_time_and_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    nodes = tuple(Node(str(i), "x") for i in range(200))
+    edges = tuple(Edge(str(i), str(i + 1), "ARG1") for i in range(199))
+    chain = Graph("1", "amr", (), nodes, edges, ("0",))
+    # The program of so many partnerships would take far more than the limit: it is not made.
+    monkeypatch.setattr(program, "_model", None)
+    start = time.process_time()
+    scores = smatch.pair_counts(chain, chain, time_limit=0.2)
+    assert time.process_time() - start < 5
+    assert scores.smatch.match <= scores.bound <= scores.smatch.gold

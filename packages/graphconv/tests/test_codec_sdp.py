@@ -210,14 +210,16 @@ def test_what_sdp_cannot_say_is_refused(graph: Graph, message: str) -> None:
     assert str(caught.value).startswith("graph 7: ")
 
 
-def test_the_first_graph_decides_on_the_version_of_a_file() -> None:
-    old, new = read(f"#1\n{IT_RAINS_2014}\n")[0], read(f"#2\n{IT_RAINS}\n")[0]
+def test_a_header_decides_on_the_version_of_a_file() -> None:
+    old, new = read(f"#1\n{IT_RAINS_2014}\n")[0], read(f"{HEADER}#2\n{IT_RAINS}\n")[0]
     writer = sdp.file_format()
     assert (writer(new) + writer(old)).count("\t_\tARG1") == 2
+
+
+def test_a_file_without_header_may_hold_both_versions() -> None:
+    text = f"#1\n{IT_RAINS_2014}\n#2\n{IT_RAINS}\n"
     writer = sdp.file_format()
-    assert writer(old) == f"#1\n{IT_RAINS_2014}\n"
-    with pytest.raises(FormatError, match="an SDP 2014 frame"):
-        writer(new)
+    assert "".join(map(writer, read(text))) == text
 
 
 @pytest.mark.parametrize(

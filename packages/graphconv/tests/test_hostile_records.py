@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 from click.testing import CliRunner
@@ -314,3 +316,70 @@ def test_a_carriage_return_in_metadata_is_kept(tmp_path: Path) -> None:
     assert code == 0
     (graph,), (again,) = io.read(path), io.loads(out)
     assert again == graph
+
+
+# SDP, AMR and pictures
+
+
+@pytest.mark.parametrize("newer_first", [False, True])
+def test_sentences_of_both_widths_come_back(tmp_path: Path, newer_first: bool) -> None:
+    six = "#1\n1\tIt\tit\tPRP\t-\t-\tARG1\n2\trains\train\tVBZ\t+\t+\t_\n\n"
+    seven = "#2\n1\tIt\tit\tPRP\t-\t-\t_\tARG1\n2\tsnows\tsnow\tVBZ\t+\t+\t_\t_\n\n"
+    path = tmp_path / "mix.sdp"
+    path.write_text(seven + six if newer_first else six + seven, encoding="utf-8")
+    assert invoke("convert", path, "--to", "sdp")[1] == path.read_text(encoding="utf-8")
+    assert invoke("check", path)[0] == 0
+
+
+def test_what_sdp_has_no_place_for_is_told(tmp_path: Path) -> None:
+    record = {
+        "id": "1",
+        "flavor": 0,
+        "framework": "dm",
+        "source": "wsj",
+        "input": "Dogs   bark!",
+        "tops": [1],
+        "nodes": [
+            {
+                "id": 0,
+                "label": "dog",
+                "properties": ["pos", "sense"],
+                "values": ["NNS", "canine"],
+                "anchors": [{"from": 0, "to": 4}],
+            },
+            {"id": 1, "label": "bark", "anchors": [{"from": 7, "to": 11}]},
+        ],
+        "edges": [
+            {
+                "source": 1,
+                "target": 0,
+                "label": "ARG1",
+                "attributes": ["certain"],
+                "values": [True],
+            }
+        ],
+    }
+    code, out, said = invoke("convert", written(tmp_path / "a.mrp", record), "--to", "sdp")
+    assert code == 0
+    for what in ("metadata", "properties of nodes", "attributes of edges"):
+        assert f"sdp has no place for {what}, which 1 graphs had" in said
+    (tmp_path / "a.sdp").write_text(out, encoding="utf-8")
+    assert invoke("convert", tmp_path / "a.sdp", "--to", "mrp")[2] == ""
+
+
+def test_quotes_that_do_not_end_take_linear_time() -> None:
+    start = time.process_time()
+    with pytest.raises(FormatError, match="a value or a bracket expected"):
+        io.loads('(a / b :op1 "' + '\\"' * 200_000 + ")\n")
+    assert time.process_time() - start < 5  # hours, if it grew with the square
+    (graph,) = io.loads('(a / b :op1 "\\")(" :op2 "x")\n')
+    assert [node.label for node in graph.nodes] == ["b", '"\\")("', '"x"']
+
+
+def test_pictures_are_xml_whatever_the_labels_hold(tmp_path: Path) -> None:
+    path = tmp_path / "x.amr"
+    path.write_text("# ::id 1\n# ::snt x\n(a / b\x01 :ARG0 (c / d\x07))\n", encoding="utf-8")
+    for kind in ("svg", "html"):
+        assert invoke("draw", path, "-o", tmp_path / f"x.{kind}")[0] == 0
+        assert not {"\x01", "\x07"} & {*(tmp_path / f"x.{kind}").read_text(encoding="utf-8")}
+    ElementTree.parse(tmp_path / "x.svg")

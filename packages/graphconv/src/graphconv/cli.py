@@ -345,7 +345,18 @@ def _write(
     to: str | None,
     on_error: Callable[[GraphconvError], None] | None,
 ) -> None:
+    from collections import Counter
+
     from graphconv import io
 
-    graphs = cliutil.progress(reader, "graphs")
-    io.write(graphs, output, format=to, on_error=on_error, place=reader.place)
+    lost: Counter[tuple[str, str]] = Counter()
+    io.write(
+        cliutil.progress(reader, "graphs"),
+        output,
+        format=to,
+        on_error=on_error,
+        place=reader.place,
+        on_loss=lambda name, what: lost.update((name, each) for each in what),
+    )
+    for (name, what), number in lost.items():
+        cliutil.note(f"{name} has no place for {what}, which {number:,} graphs had")

@@ -19,7 +19,7 @@ class Settings(NamedTuple):
     """Plain hill-climbing with so many random starts; None: the proved optimum."""
     seed: int = 0
     time_limit: float | None = None
-    """Seconds per pair."""
+    """CPU seconds per pair."""
 
 
 class Alignment(NamedTuple):
@@ -37,6 +37,7 @@ def align(gold: Triples, pred: Triples, settings: Settings) -> Alignment:
     problem = build(gold, pred)
     if settings.restarts is None:
         value, bound, columns = solve(problem, settings.time_limit)
+        bound = min(bound, n_gold, n_pred)
     else:
         # A generator of its own for each pair: neither order nor processes change a score.
         value, columns = climb_from_random_starts(problem, settings.restarts, Random(settings.seed))

@@ -8,18 +8,23 @@ from __future__ import annotations
 
 from collections import defaultdict
 from math import floor
-from time import monotonic
+from time import process_time
 from typing import Any
 
 from evaltools.smatch.problem import FREE, Problem
 
 _EPSILON = 1e-6
+# A program with so many partnerships takes about a second to be made and presolved, and 70 MB.
+_LINKS_PER_SECOND = 10_000
 
 
 def maximize(
-    problem: Problem, alive: list[bool], time_limit: float | None
+    problem: Problem, alive: list[bool], deadline: float | None
 ) -> tuple[int, list[int] | None]:
-    """Return a bound over the pairs that are *alive*, and the best assignment if one was found."""
+    """Return a bound over the pairs that are *alive*, and the best assignment if one was found.
+
+    With a *deadline* (of process_time), a program that cannot be solved before it is not made.
+    """
     pairs = [pair for pair, lives in enumerate(alive) if lives]
     number = {pair: n for n, pair in enumerate(pairs)}
     links = [
@@ -29,12 +34,13 @@ def maximize(
         if pair < other and alive[other]
     ]
     gains = [problem.gain[pair] for pair in pairs] + [weight for _, _, weight in links]
-    end = None if time_limit is None else monotonic() + time_limit
+    if deadline is not None and len(links) > _LINKS_PER_SECOND * _left(deadline):
+        return problem.constant + sum(gains), None
     model = _model(problem, number, links)
-    result = _solve(gains, model, integral=False, end=end)
+    result = _solve(gains, model, integral=False, deadline=deadline)
     bound = _bound(result, sum(gains))
     if result.x is None or any(_EPSILON < x < 1 - _EPSILON for x in result.x[: len(pairs)]):
-        result = _solve(gains, model, integral=True, end=end)
+        result = _solve(gains, model, integral=True, deadline=deadline)
         bound = min(bound, _bound(result, sum(gains)))
     bound += problem.constant
     if result.x is None:
@@ -79,14 +85,14 @@ def _solve(
     model: tuple[list[int], list[int], list[int], list[int]],
     *,
     integral: bool,
-    end: float | None,
+    deadline: float | None,
 ) -> Any:
     from scipy.optimize import Bounds, LinearConstraint, milp  # noqa: PLC0415 - slow to import
     from scipy.sparse import csr_array  # noqa: PLC0415 - slow to import
 
     values, columns, starts, limits = model
     matrix = csr_array((values, columns, starts), shape=(len(limits), len(gains)))
-    options = {} if end is None else {"time_limit": max(0.0, end - monotonic())}
+    options = {} if deadline is None else {"time_limit": _left(deadline)}
     return milp(
         [-gain for gain in gains],
         integrality=int(integral),
@@ -94,6 +100,10 @@ def _solve(
         constraints=LinearConstraint(matrix, ub=limits),
         options=options,
     )
+
+
+def _left(deadline: float) -> float:
+    return max(0.0, deadline - process_time())
 
 
 def _bound(result: Any, everything: int) -> int:

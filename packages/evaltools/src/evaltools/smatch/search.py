@@ -7,7 +7,7 @@ many steps, an integer program over what is left decides.
 
 from __future__ import annotations
 
-from time import monotonic
+from time import process_time
 from typing import NamedTuple
 
 from evaltools.smatch.bound import SCALE, Relaxation
@@ -34,7 +34,7 @@ class Solution(NamedTuple):
 
 
 def solve(problem: Problem, time_limit: float | None = None) -> Solution:
-    """Return the optimum, or after *time_limit* seconds the best value with its bound."""
+    """Return the optimum, or after *time_limit* CPU seconds the best value with its bound."""
     return _Search(problem, time_limit).run()
 
 
@@ -43,7 +43,7 @@ class _Search:
 
     def __init__(self, problem: Problem, time_limit: float | None) -> None:
         self.problem = problem
-        self.deadline = None if time_limit is None else monotonic() + time_limit
+        self.deadline = None if time_limit is None else process_time() + time_limit
         self.value = -1
         self.assignment: list[int] = []
 
@@ -86,8 +86,7 @@ class _Search:
         """Let HiGHS decide what is left; return the bound."""
         from evaltools.smatch.program import maximize  # noqa: PLC0415 - scipy is slow to import
 
-        left = None if self.deadline is None else max(0.0, self.deadline - monotonic())
-        bound, assignment = maximize(self.problem, root.alive, left)
+        bound, assignment = maximize(self.problem, root.alive, self.deadline)
         if assignment is not None:
             self.climb_from(assignment)
         # A pair was dropped because it cannot beat the value of then: the bound of the rest holds
@@ -119,4 +118,4 @@ class _Search:
             self.value, self.assignment = value, assignment
 
     def late(self) -> bool:
-        return self.deadline is not None and monotonic() > self.deadline
+        return self.deadline is not None and process_time() > self.deadline

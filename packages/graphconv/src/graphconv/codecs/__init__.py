@@ -15,6 +15,11 @@ A codec whose files are more than their graphs one after the other (SDP: the hea
 
 ``file_format()``
     Return a function like ``format`` for the graphs of one file, in order.
+
+and one that has no place for what other formats of its frameworks say
+
+``lost(graph)``
+    Return the names of what ``format`` leaves out, so that a user can be told.
 """
 
 from __future__ import annotations

@@ -147,19 +147,38 @@ def format(graph: Graph) -> str:  # noqa: A001 - the name that every codec has
 
 def file_format() -> Callable[[Graph], str]:
     """Return a function like ``format`` that starts the file with the header of its first graph."""
-    version = ""
+    version: str | None = None
 
     def text_of(graph: Graph) -> str:
         nonlocal version
-        if version:
-            return _format(graph, version)
         own = _version(graph)
+        if version is not None:
+            return _format(graph, version or own)
         text = _format(graph, own)
-        version = own
-        usual = _HEADER if own == "sdp2015" else ""
-        return str(attribute(graph.extras, "header", usual)) + text
+        header = str(attribute(graph.extras, "header", _HEADER if own == "sdp2015" else ""))
+        # A file without header may hold sentences of both versions.
+        version = own if _IS_HEADER.match(header.lstrip()) else ""
+        return header + text
 
     return text_of
+
+
+def lost(graph: Graph) -> list[str]:
+    """Return what a graph says that SDP has no place for.
+
+    >>> lost(Graph("1", "dm", (Token("Go"),), metadata=(("source", "wsj"),)))
+    ['metadata']
+    """
+    token_features = {name for token in graph.tokens for name, _ in token.features}
+    node_attributes = {name for node in graph.nodes for name, _ in node.attributes}
+    said = {
+        "metadata": graph.metadata,
+        "the text between tokens": attribute(graph.extras, "input"),
+        "features of tokens": token_features - {"frame"},
+        "properties of nodes": node_attributes - {"pred"},
+        "attributes of edges": any(edge.attributes for edge in graph.edges),
+    }
+    return [what for what, there in said.items() if there]
 
 
 def _outside(line: str) -> bool:

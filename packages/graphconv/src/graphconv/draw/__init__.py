@@ -22,7 +22,6 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Callable, Iterable
-from html import escape
 
 from graphconv.arborescence import Arborescence
 from graphconv.conversion import to_arborescence
@@ -98,15 +97,15 @@ def page(
     The rows of *table*, of which the first is the head, stand above the figures.
     """
     rows = "\n".join(
-        f"<tr>{''.join(f'<{cell}>{escape(str(x))}</{cell}>' for x in row)}</tr>"
+        f"<tr>{''.join(f'<{cell}>{canvas.shown(str(x))}</{cell}>' for x in row)}</tr>"
         for row, cell in zip(table, itertools.chain(["th"], itertools.repeat("td")), strict=False)
     )
     shown = "\n".join(
-        f"<figure><figcaption>{escape(caption)}</figcaption>\n{picture}</figure>"
+        f"<figure><figcaption>{canvas.shown(caption)}</figcaption>\n{picture}</figure>"
         for caption, picture in figures
     )
     above = f"<table>\n{rows}\n</table>\n" if rows else ""
-    return _PAGE.format(title=escape(title), figures=shown, table=above)
+    return _PAGE.format(title=canvas.shown(title), figures=shown, table=above)
 
 
 def png(picture: str, *, scale: int = 2) -> bytes:

@@ -8,6 +8,7 @@ colors, so that a picture follows the reader's light or dark setting, and one fi
 from __future__ import annotations
 
 import math
+import re
 import unicodedata
 from collections.abc import Iterable, Mapping
 from html import escape
@@ -20,6 +21,7 @@ MARGIN = 16
 _PART_GAP = 6
 _NARROW = frozenset("ijlt.,:;'|!()[]{}I f-r")
 _WIDE = frozenset("mwMW@%&—…")
+_hidden = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]").sub
 
 MATCH, MISSING, EXTRA = "match", "missing", "extra"
 """States of a highlighted node or edge: in both graphs, only in the gold one, only in the other."""
@@ -67,6 +69,11 @@ class Highlight(NamedTuple):
     edges: Mapping[int, str] = MappingProxyType({})
 
 
+def shown(text: str) -> str:
+    """Return a text for XML and HTML; what they cannot hold has the sign of a missing character."""
+    return escape(_hidden("\ufffd", text))
+
+
 class Drawing(NamedTuple):
     """SVG elements and the size of the box they fill, from (0, 0)."""
 
@@ -99,14 +106,14 @@ def text(x: float, y: float, content: str, classes: str = "ink", *, anchor: str 
     size = _size(classes)
     return (
         f'<text x="{x:.1f}" y="{y + size * 0.35:.1f}" text-anchor="{anchor}" class="{classes}">'
-        f"{escape(content)}</text>"
+        f"{shown(content)}</text>"
     )
 
 
 def phrase(x: float, y: float, parts: Iterable[tuple[str, str]]) -> str:
     """Return (text, classes) parts as one line from *x* on, whose middle line is at *y*."""
     spans = "".join(
-        f'<tspan dx="{_PART_GAP if i else 0}" class="{classes}">{escape(content)}</tspan>'
+        f'<tspan dx="{_PART_GAP if i else 0}" class="{classes}">{shown(content)}</tspan>'
         for i, (content, classes) in enumerate(part for part in parts if part[0])
     )
     return f'<text x="{x:.1f}" y="{y + FONT_SIZE * 0.35:.1f}">{spans}</text>'
@@ -209,7 +216,7 @@ def document(drawing: Drawing, title: str) -> str:
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" '
         f'viewBox="0 0 {width:.0f} {height:.0f}" role="img">\n'
-        f"<title>{escape(title)}</title>\n<style>{stylesheet()}</style>\n"
+        f"<title>{shown(title)}</title>\n<style>{stylesheet()}</style>\n"
         f'<rect width="100%" height="100%" class="bg"/>\n{body}\n</svg>\n'
     )
 

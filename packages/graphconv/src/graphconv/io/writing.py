@@ -53,12 +53,14 @@ def write(
     format: str | None = None,  # noqa: A002 - the name that users type
     on_error: OnError | None = None,
     place: Callable[[], Place | None] = lambda: None,
+    on_loss: Callable[[str, Iterable[str]], None] | None = None,
 ) -> int:
     """Write graphs to a file (``-``: standard output; UCCA: a folder) and return their number.
 
     The format is the one given, else what the name of the file says, else the one that the first
     graph came from. Relations go as TSV to a file called ``.tsv``. *place* says where the last
-    graph came from, so that errors can name it.
+    graph came from, so that errors can name it; *on_loss* is told the format and what of a graph
+    has no place in it.
     """
     path = os.fspath(path)
     items = iter(graphs)
@@ -69,6 +71,8 @@ def write(
         if first is None:
             raise FormatError("there is no graph to write", filename=path)
         name, items = native_format(as_graph(first)), chain([first], items)
+    if on_loss is not None and hasattr(codec(name), "lost"):
+        items = _watched(items, name, on_loss)
     written = texts(name, text_of(name, suffix), items, on_error, place)
     if name == "ucca":
         return _write_ucca(written, path, suffix)
@@ -78,6 +82,16 @@ def write(
             file.write(text)
             count += 1
     return count
+
+
+def _watched(
+    items: Iterable[Graph | Arborescence], name: str, on_loss: Callable[[str, Iterable[str]], None]
+) -> Iterator[Graph | Arborescence]:
+    module: Any = codec(name)
+    for item in items:
+        if lost := module.lost(as_graph(item)):
+            on_loss(name, lost)
+        yield item
 
 
 def named_format(path: str) -> str | None:

@@ -52,7 +52,8 @@ from graphconv.codecs.amr.writer import (
 from graphconv.errors import FormatError
 from graphconv.graph import Attributes, Edge, Graph, Node, Token, attribute
 
-_brackets = re.compile(rf"{STRING}|\#.*|[()]|:?[^{NO_SYMBOL}]+").finditer
+_brackets = re.compile(rf"{STRING}|\#.*|[()\"]|:?[^{NO_SYMBOL}]+").finditer
+_brackets_only = re.compile(rf"\#.*|[()]|:?[^{NO_SYMBOL}]+").finditer
 _split_fields = re.compile(r"::(?:(?<=\s::)|(?<=^\#::))([^\W\d]\S*)(?:\s|$)").split
 _escape = partial(re.compile(r"(?<!\S)(?=\\*::[^\W\d])").sub, r"\\")
 _unescape = partial(re.compile(r"(?<!\S)\\(?=\\*::[^\W\d])").sub, "")
@@ -221,7 +222,7 @@ def _scan(line: str, depth: int) -> tuple[int, int]:
     closing = line.count(")")
     if closing < depth and '"' not in line and "#" not in line:
         return depth + line.count("(") - closing, len(line)
-    for match in _brackets(line):
+    for match in _all_brackets(line):
         text = match[0]
         if text == "(":
             depth += 1
@@ -230,6 +231,17 @@ def _scan(line: str, depth: int) -> tuple[int, int]:
             if not depth:
                 return 0, match.end()
     return depth, len(line)
+
+
+def _all_brackets(line: str) -> Iterator[re.Match[str]]:
+    """Yield the brackets outside of strings, among others, in one pass."""
+    for match in _brackets(line):
+        yield match
+        if match[0] == '"':
+            # A string that does not end: then none that begins behind it does, and to look for
+            # the end of each would take time that grows with the square of the line.
+            yield from _brackets_only(line, match.end())
+            return
 
 
 # Comments and metadata
