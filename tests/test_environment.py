@@ -140,3 +140,26 @@ def test_a_changed_parse_is_listed_with_its_score(capsys: pytest.CaptureFixture[
     assert check_models.compare(stored, [changed, *rest]) == 1
     assert "dm 1: changed, F1 with the stored graph" in capsys.readouterr().out
     assert {path.stem for path in check_models.FOLDER.glob("*.mrp")} == set(check_models.TASKS)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "Permission is hereby granted, free of charge,\nto any person obtaining a copy of this "
+            'software.\nTHE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND',
+            "MIT",
+        ),
+        ("Permission is granted to nobody.", "unknown"),
+    ],
+)
+def test_a_licence_that_is_not_named_is_known_by_its_text(
+    text: str, expected: str, tmp_path: Path
+) -> None:
+    folder = tmp_path / "thing-1.0.dist-info"
+    (folder / "licenses").mkdir(parents=True)
+    (folder / "METADATA").write_text(
+        "Metadata-Version: 2.4\nName: thing\nVersion: 1.0\nLicense-File: LICENSE\n"
+    )
+    (folder / "licenses" / "LICENSE").write_text(text)
+    assert environment.licence(Distribution.at(folder)) == expected

@@ -70,6 +70,12 @@ def public(version: str) -> str:
     return version.partition("+")[0]
 
 
+_MIT = (
+    "Permission is hereby granted, free of charge, to any person obtaining a copy of this software",
+    'THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND',
+)
+
+
 def licence(package: Distribution) -> str:
     """Return what a package says of its licence: expression, classifiers or the first line."""
     metadata = package.metadata.json
@@ -82,7 +88,17 @@ def licence(package: Distribution) -> str:
     if not said:
         lines = str(metadata.get("license") or "").strip().splitlines()
         said = lines[0] if lines else ""
-    return said or "unknown"
+    return said or text_licence(package) or "unknown"
+
+
+def text_licence(package: Distribution) -> str:
+    """Return the licence whose text a package carries without naming it: MIT's, or none."""
+    for name in package.metadata.get_all("License-File") or []:
+        text = package.read_text(f"licenses/{name}") or package.read_text(name) or ""
+        words = " ".join(text.split())
+        if _MIT[0] in words and _MIT[1] in words:
+            return "MIT"
+    return ""
 
 
 def is_free(said: str) -> bool:

@@ -1,10 +1,15 @@
 """The demo, at its smallest: one epoch for each framework."""
 
-from __future__ import annotations
-
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
-from transducer import demo
+import pytest
+from click.testing import CliRunner
+
+from transducer import Pipeline, Transducer, demo
+from transducer.cli import main
+from transducer.errors import ModelError
 
 QUICK = ("train.epochs=1", "train.evaluate_from=2", "decode.beam=1", "model.decoder_size=32")
 
@@ -27,3 +32,47 @@ def test_score_table() -> None:
     head, row = demo.score_table([result])
     assert head == ("task", "metric", "model", "nearest sentence", "seconds")
     assert row == ("dm", "labelled F1", "96.50", "41.25", "100")
+
+
+def test_first_the_models_that_ship_parse(
+    make_small: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    parsers = {}
+    for task in ("amr", "dm", "ucca"):
+        small = make_small(task)
+        parsers[task] = Transducer(small.task, small.vocabularies, small.model, {})
+    monkeypatch.setattr(demo, "load", lambda *_, **__: Pipeline(parsers))
+    page = demo.first_look(tmp_path / "new", device="cpu").read_text(encoding="utf-8")
+    assert page.count("<svg") == 3 * len(demo.SENTENCES)
+    assert all(page.count(f": {sentence}</figcaption>") == 3 for sentence in demo.SENTENCES)
+
+
+def test_the_page_stays_when_the_training_is_stopped(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def stop(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    def look(folder: Path, **_: object) -> Path:
+        (folder / "parses.html").write_text("page")
+        return folder / "parses.html"
+
+    monkeypatch.setattr(demo, "first_look", look)
+    monkeypatch.setattr(demo, "run_demo", stop)
+    run = CliRunner().invoke(main, ["demo", "-o", str(tmp_path)])
+    assert run.exit_code == 1
+    assert f"are drawn in {tmp_path / 'parses.html'}" in run.stdout
+    assert (tmp_path / "parses.html").read_text() == "page"
+
+
+def test_without_an_encoder_the_demo_goes_on(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def look(*_: object, **__: object) -> Path:
+        raise ModelError("the encoder is not here")
+
+    monkeypatch.setattr(demo, "first_look", look)
+    monkeypatch.setattr(demo, "run_demo", lambda *_, **__: ([], tmp_path / "demo.html"))
+    run = CliRunner().invoke(main, ["demo", "-o", str(tmp_path)])
+    assert run.exit_code == 0
+    assert "cannot parse here: the encoder is not here" in run.stderr

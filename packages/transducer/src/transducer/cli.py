@@ -643,14 +643,25 @@ def serve(
 @_seed
 @_device
 def demo(output: str, seed: int, device: str, *, overwrite: bool) -> None:
-    """Train, parse, score and draw, on the built-in sample corpus; about six minutes."""
+    """Parse three sentences; then train, parse, score and draw on the built-in sample corpus.
+
+    The first page is there within a minute; the training takes about six more, and can be stopped.
+    """
     from transducer.console import bar
-    from transducer.demo import run_demo, score_table
+    from transducer.demo import check_folder, first_look, run_demo, score_table
 
     def tell(result: Any) -> None:
         if sys.stderr.isatty():
             cliutil.note(f"{result.task}: {result.metric} {result.score:.2f}")
 
+    check_folder(Path(output), overwrite=overwrite)
+    try:
+        page = first_look(Path(output), device=device)
+    except TransducerError as error:
+        cliutil.note(f"the models that ship cannot parse here: {error}")
+    else:
+        click.echo(f"Three sentences, parsed by the models that ship, are drawn in {page}")
+        cliutil.note("now small models are trained on the sample corpus; Ctrl-C leaves the page")
     results, page = run_demo(
         Path(output), device=device, seed=seed, overwrite=overwrite, bar=bar, on_result=tell
     )

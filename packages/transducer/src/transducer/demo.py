@@ -1,4 +1,4 @@
-"""The demo: train a small model per framework on the sample corpus, parse, score and draw."""
+"""The demo: parse with the models that ship; then train small ones, parse, score and draw."""
 
 from __future__ import annotations
 
@@ -18,10 +18,19 @@ from transducer.parsing.baseline import nearest
 from transducer.parsing.evaluation import headline
 from transducer.parsing.inputs import gold_documents
 from transducer.parsing.parser import Transducer
+from transducer.parsing.pipeline import load
 from transducer.storage.folders import refuse_taken
+from transducer.storage.shipped import shipped_tasks
 from transducer.storage.writing import write_text
 from transducer.training import runs
 from transducer.training.trainer import Progress
+
+SENTENCES = (
+    "The boy wants to go to the small town by the sea.",
+    "She was asked to help, but she could not find the key.",
+    "Although it rained, nobody in Paris stayed at home.",
+)
+"""What the models that ship are asked first."""
 
 SHOWN = 4
 """Sentences per framework that are drawn."""
@@ -43,6 +52,32 @@ class Result:
     pred: tuple[Graph | None, ...]
 
 
+def check_folder(folder: Path, *, overwrite: bool) -> None:
+    """Refuse to train where other models are, before anything is done."""
+    for task in sample.FRAMEWORKS:
+        refuse_taken(folder / task, overwrite=overwrite)
+
+
+def first_look(folder: Path, *, device: str = "auto") -> Path:
+    """Parse some sentences with the models that ship, and return a page with the graphs.
+
+    Raises:
+        TransducerError: No model ships, or its encoder is neither here nor can be fetched.
+    """
+    nlp = load(*shipped_tasks(), device=device)
+    docs = list(nlp.pipe(SENTENCES, errors="keep"))
+    figures = [
+        (f"{task.upper()}: {doc.text}", draw.svg(graph, title=""))
+        for doc in docs
+        for task, graphs in doc.graphs.items()
+        for graph in graphs
+    ]
+    page = folder / "parses.html"
+    folder.mkdir(parents=True, exist_ok=True)
+    write_text(page, draw.page("Three sentences, parsed by the models that ship", figures))
+    return page
+
+
 def run_demo(
     folder: Path,
     *,
@@ -59,8 +94,7 @@ def run_demo(
     how its training goes.
     """
     results = []
-    for task in sample.FRAMEWORKS:
-        refuse_taken(folder / task, overwrite=overwrite)
+    check_folder(folder, overwrite=overwrite)
     for task in sample.FRAMEWORKS:
         config = override(load_recipe("tiny", task=task), settings)
         run = runs.new_run(config, (), (), folder / task, device=device, seed=seed)
