@@ -2,9 +2,10 @@
 
 A node is a vector: that of its label, the one after a first round and the one after a second, side
 by side, scaled to length 1. In a round each node adds the mean of its neighbors' vectors, weighed
-by the role between them. The distance of two graphs is what it costs to move one's nodes onto the other's (the earth mover's
-distance, all nodes of a graph with equal shares), and lies between 0 and 2. The authors' program
-prints its negative; here the score is 1 - distance / 2, in percent, so that equal graphs have 100.
+by the role between them. The distance of two graphs is what it costs to move one's nodes onto the
+other's (the earth mover's distance, all nodes of a graph with equal shares); it lies between 0 and
+2. The authors' program prints its negative; here the score is 1 - distance / 2, in percent, so that
+equal graphs have 100.
 
 That program draws the weights of roles (from 0.25 to 0.35) and the vectors of unknown labels at
 random, anew in each run. Here both come from the name alone, so that a score is always the same.
