@@ -135,11 +135,14 @@ def judge(mutant: Mutant, root: Path, run: Runner = run_tests) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("-k", dest="part", default="", help="only mutants with this in their name")
+    parser.add_argument(
+        "-k", dest="parts", action="append", help="only mutants with this in their name"
+    )
     parser.add_argument("--jobs", type=int, default=1, help="mutants at a time")
     parser.add_argument("--check", action="store_true", help="only see whether all still apply")
     options = parser.parse_args()
-    mutants = [mutant for mutant in load() if options.part in mutant.name]
+    parts = options.parts or [""]
+    mutants = [mutant for mutant in load() if any(part in mutant.name for part in parts)]
     try:
         texts = read_sources(ROOT / "packages")
         for mutant in mutants:

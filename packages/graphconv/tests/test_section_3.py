@@ -123,12 +123,15 @@ LARGEST = made(6, "3>4 3>5 1>5", top=0)
 # 2 and 3 are on one level, and both wait for the edge from 4. 2 was found first, by the search from
 # the top; 3 comes in by reversal.
 LEVELS = made(5, "0>1 1>2 3>1 4>2 4>3", top=0)
+# The same of 3 and 4, which were both found by the search from the top.
+FOUND = made(7, "0>3 0>4 5>4 5>3 3>6 1>6 1>3", top=0)
 
 
 @pytest.mark.property
 @given(graphs("dm").filter(with_one_top))
 @example(LARGEST)
 @example(LEVELS)
+@example(FOUND)
 def test_the_conversion_is_the_papers(graph: Graph) -> None:
     assert list(to_arborescence(graph).rows) == Section3(graph).rows
 
