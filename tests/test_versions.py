@@ -5,6 +5,8 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 ROOT = Path(__file__).parents[1]
 NAMES = ("graphconv", "evaltools", "transducer")
 
@@ -37,8 +39,39 @@ def test_packages_depend_in_one_direction() -> None:
 
 
 def test_changelog_has_the_version_or_says_unreleased() -> None:
-    headings = re.findall(r"^## (.+)$", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.M)
-    assert headings[0] == "Unreleased" or headings[0].startswith(_project("graphconv")["version"])
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert not changelog_problem(text, _project("graphconv")["version"])
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("# C\n## Unreleased\n- new\n## 0.1.0 (2026)\n- old", ""),
+        ("# C\n## 0.1.0 (2026)\n- old", ""),
+        ("# C\n## Unreleased\n- the first version", ""),
+        ("# C\n## Unreleased\n- new\n## 0.2.0\n- old", "the newest release is not 0.1.0"),
+        ("# C\n## 0.1.1\n- new", "the newest release is not 0.1.0"),
+        ("# C\n## Unreleased\n## 0.1.0\n- old", "Unreleased says nothing"),
+        ("# C\n## 0.1.0\n- old\n## Unreleased\n- new", "Unreleased is not on top"),
+    ],
+)
+def test_a_changelog_that_does_not_fit_is_noticed(text: str, problem: str) -> None:
+    assert changelog_problem(text, "0.1.0") == problem
+
+
+def changelog_problem(text: str, version: str) -> str:
+    """Return what is wrong with a changelog: the newest release has the packages' version."""
+    sections = re.split(r"^## ", text, flags=re.M)[1:]
+    headings = [section.partition("\n")[0].strip() for section in sections]
+    if "Unreleased" in headings[1:]:
+        return "Unreleased is not on top"
+    if headings[0] == "Unreleased":
+        if "\n- " not in sections[0]:
+            return "Unreleased says nothing"
+        headings = headings[1:]
+    if headings and headings[0].split()[0] != version:
+        return f"the newest release is not {version}"
+    return ""
 
 
 def test_every_dependency_is_pinned() -> None:

@@ -12,10 +12,10 @@ import pytest
 from graphconv.codecs import Block, amr, ucca
 from graphconv.graph import Graph, Node
 from graphconv.interop.ucca import from_passage, to_passage
+from graphconv.testing import CORPORA
 
 pytestmark = [pytest.mark.oracle, pytest.mark.corpora]
 
-CORPORA = Path(os.environ.get("ARBORA_CORPORA", Path(__file__).parents[2] / "../shared/corpora"))
 AMR = sorted((CORPORA / "amr").glob("*.amr"))
 UCCA = [CORPORA / "ucca" / name for name in ("wiki-dev", "wiki-train")]
 PASSAGES = int(os.environ.get("ORACLE_PASSAGES", "250"))

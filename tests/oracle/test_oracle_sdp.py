@@ -1,6 +1,5 @@
 """SDP scores against a second count, made straight from the columns of the files."""
 
-import os
 import random
 from pathlib import Path
 
@@ -8,11 +7,11 @@ import pytest
 
 from evaltools.sdp import pair_counts, score
 from graphconv import io
+from graphconv.testing import CORPORA
 
 pytestmark = [pytest.mark.oracle, pytest.mark.corpora]
 
 ROOT = Path(__file__).parents[2]
-CORPORA = Path(os.environ.get("ARBORA_CORPORA", ROOT / "../shared/corpora"))
 FILE = CORPORA / "dm/wescience-dev.sdp"
 
 Rows = list[list[str]]

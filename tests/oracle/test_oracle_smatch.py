@@ -4,7 +4,6 @@ import os
 import random
 from collections.abc import Iterator
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,10 +13,10 @@ from evaltools.smatch import pair_counts
 from graphconv.codecs.amr import format as to_penman
 from graphconv.graph import Edge, Graph, Node
 from graphconv.io import read
+from graphconv.testing import CORPORA
 
 pytestmark = [pytest.mark.oracle, pytest.mark.corpora]
 
-CORPORA = Path(os.environ.get("ARBORA_CORPORA", Path(__file__).parents[2] / "../shared/corpora"))
 FILES = {name: CORPORA / f"amr/{name}.amr" for name in ("lpp-dev", "bio-dev", "massive-dev")}
 LIMIT = int(os.environ.get("ORACLE_GRAPHS", "100"))
 

@@ -18,13 +18,13 @@ from evaltools.ucca import Scores, pair_counts
 from graphconv.codecs import Block
 from graphconv.codecs import ucca as codec
 from graphconv.graph import Graph
+from graphconv.testing import CORPORA
 
 pytestmark = [pytest.mark.oracle, pytest.mark.corpora]
 convert = pytest.importorskip("ucca.convert")
 evaluation = pytest.importorskip("ucca.evaluation")
 
 ROOT = Path(__file__).parents[2]
-CORPORA = Path(os.environ.get("ARBORA_CORPORA", ROOT / "../shared/corpora"))
 FILES = sorted((CORPORA / "ucca/wiki-dev").glob("*.xml"))
 FILES = FILES[:: max(1, len(FILES) // int(os.environ.get("ORACLE_PASSAGES", "1000")))]
 PATIENCE = 5.0

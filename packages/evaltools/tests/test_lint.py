@@ -2,7 +2,6 @@
 
 import gzip
 import json
-import os
 from pathlib import Path
 
 import pytest
@@ -14,6 +13,7 @@ from evaltools.errors import EvaluationError
 from evaltools.linting import RULES, Finding, lint, lint_file, read_frames
 from graphconv.codecs import Block
 from graphconv.codecs.amr import parse
+from graphconv.testing import CORPORA
 
 FRAMES = {
     "want-01": frozenset({"ARG0", "ARG1"}),
@@ -167,7 +167,7 @@ def test_other_frameworks(tmp_path: Path) -> None:
         list(lint_file(str(path)))
 
 
-OPEN = Path(os.environ.get("ARBORA_CORPORA", "../shared/corpora"), "amr/open/open-dev.amr")
+OPEN = CORPORA / "amr/open/open-dev.amr"
 
 
 @pytest.mark.corpora

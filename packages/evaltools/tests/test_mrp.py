@@ -1,7 +1,6 @@
 """MRP F1 against exhaustive search over the JSON of both graphs, and its laws."""
 
 import json
-import os
 import random
 from collections.abc import Iterator
 from dataclasses import replace
@@ -22,7 +21,7 @@ from graphconv.codecs import Block
 from graphconv.codecs.mrp import format, parse  # noqa: A004 - a codec's names
 from graphconv.errors import ConversionError
 from graphconv.graph import FRAMEWORKS, Edge, Graph, Node, Token
-from graphconv.testing import graphs
+from graphconv.testing import CORPORA, graphs
 
 LABELS = st.sampled_from(["x", "X", "y"])
 RECORD: dict[str, Any] = {
@@ -201,7 +200,7 @@ def test_several_frameworks_must_be_chosen_from(tmp_path: Path) -> None:
     assert [result.statistics.main.f1 for result in chosen] == [100]
 
 
-LPPS = Path(os.environ.get("ARBORA_CORPORA", "../shared/corpora"), "mrp/lpps.mrp")
+LPPS = CORPORA / "mrp/lpps.mrp"
 
 
 @pytest.mark.corpora

@@ -5,7 +5,6 @@ between two units that are not remote; numbers 0, 4, 8, ... get another category
 10, ... comes a unit with a C edge.
 """
 
-import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,11 +14,11 @@ from evaltools.counts import Counts
 from evaltools.ucca import ZERO, Scores, pair_counts
 from graphconv import io
 from graphconv.graph import Edge, Graph, Node, attribute
+from graphconv.testing import CORPORA
 
 pytestmark = pytest.mark.corpora
 
 ROOT = Path(__file__).parents[3]
-CORPORA = Path(os.environ.get("ARBORA_CORPORA", ROOT / "../shared/corpora"))
 FOLDER = CORPORA / "ucca/wiki-dev"
 CHANGED = dict(zip("ACEPSDFRHLNGTQ", "CECSPEEFANLDDE", strict=True))
 

@@ -1,6 +1,5 @@
 """PENMAN: what is read, what is written, what is refused."""
 
-import os
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,8 +11,8 @@ from graphconv.codecs import Block, amr
 from graphconv.codecs.amr.alignments import with_alignments
 from graphconv.errors import FormatError
 from graphconv.graph import Edge, Graph, Node, Token, attribute
+from graphconv.testing import CORPORA
 
-CORPORA = Path(os.environ.get("ARBORA_CORPORA", Path(__file__).parents[4] / "shared/corpora"))
 FILES = sorted((CORPORA / "amr").glob("*.amr"))
 
 HEADER = """# AMR release; corpus: x (generated on Fri Mar 4)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,9 +14,7 @@ from graphconv.codecs import Block, amr, mrp, sdp
 from graphconv.errors import FormatError
 from graphconv.graph import Edge, Graph, Node, Token, attribute
 from graphconv.isomorphism import isomorphic
-from graphconv.testing import graphs
-
-CORPORA = Path(os.environ.get("ARBORA_CORPORA", "../shared/corpora"))
+from graphconv.testing import CORPORA, graphs
 
 Record = dict[str, Any]
 

@@ -2,7 +2,6 @@ r"""SDP: every byte of a file comes back, and bad files are refused with their l
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
@@ -11,8 +10,7 @@ from graphconv import io
 from graphconv.codecs import Block, sdp
 from graphconv.errors import FormatError
 from graphconv.graph import Edge, Graph, Node, Token, attribute
-
-CORPORA = Path(os.environ.get("ARBORA_CORPORA", "../shared/corpora"))
+from graphconv.testing import CORPORA
 
 IT_RAINS = "1\tIt\tit\tPRP\t-\t-\t_\tARG1\n2\trains\train\tVBZ\t+\t+\tv:e-i\t_\n"
 IT_RAINS_2014 = "1\tIt\tit\tPRP\t-\t-\tARG1\n2\trains\train\tVBZ\t+\t+\t_\n"

@@ -1,10 +1,8 @@
 """UCCA XML: everything is kept, nonsense is refused with its line."""
 
-import os
 import re
 import time
 from collections.abc import Callable
-from pathlib import Path
 from xml.etree.ElementTree import canonicalize
 
 import pytest
@@ -16,9 +14,7 @@ from graphconv.codecs.ucca import regular as ucca_regular
 from graphconv.errors import FormatError
 from graphconv.graph import Edge, Graph, Node, Token, attribute
 from graphconv.interop.ucca import to_passage
-from graphconv.testing import graphs
-
-CORPORA = Path(os.environ.get("ARBORA_CORPORA", Path(__file__).parents[4] / "shared/corpora"))
+from graphconv.testing import CORPORA, graphs
 
 PLAIN = """<root annotationID="0" passageID="7">
   <attributes />

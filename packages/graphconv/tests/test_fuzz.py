@@ -262,8 +262,8 @@ def swap_pieces(rng: random.Random, data: bytes) -> bytes:
 MUTATIONS: list[Mutation] = [cut, change_bytes, insert_garbage, change_lines, swap_pieces]
 
 
-def read_and_convert(path: Path, name: str | None) -> None:
-    """Do with a file what the commands do; skip what is bad."""
+def read_and_convert(path: Path, name: str | None) -> list[GraphconvError]:
+    """Do with a file what the commands do; return what was reported."""
     errors: list[GraphconvError] = []  # of files and of graphs: nothing else is ever raised
     graphs = list(io.read(path, format=name, on_error=errors.append))
     trees = list(io.read_arborescences(path, format=name, on_error=errors.append))
@@ -275,6 +275,7 @@ def read_and_convert(path: Path, name: str | None) -> None:
         io.write([graph], single, format=io.native_format(graph), on_error=errors.append)
     for error in errors:
         assert "\n" not in str(error)
+    return errors
 
 
 @pytest.mark.parametrize("name", SAMPLES)
@@ -291,12 +292,16 @@ def test_damage_is_reported(name: str, mutate: Mutation, tmp_path: Path) -> None
     path = tmp_path / "damaged"
     rng = random.Random(f"{name} {mutate.__name__}")
     sample = SAMPLES[name].encode()
+    path.write_bytes(sample)
+    assert not read_and_convert(path, None)
+    reported = 0
     for _ in range(rounds):
         data = mutate(rng, sample)
         path.write_bytes(data)
         form = rng.choice([None, name.partition("-")[0]])
         try:
-            read_and_convert(path, form)
+            reported += bool(read_and_convert(path, form))
         except Exception as error:
             error.add_note(f"format {form}, file {data!r}")
             raise
+    assert reported, "no damage was reported"

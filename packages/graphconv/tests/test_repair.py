@@ -3,7 +3,6 @@
 import gzip
 import itertools
 import json
-import os
 import random
 import time
 from collections.abc import Iterator
@@ -22,10 +21,10 @@ from graphconv.codecs import amr
 from graphconv.errors import FormatError
 from graphconv.graph import Graph
 from graphconv.mend import KINDS, _valid
-from graphconv.testing import graphs
+from graphconv.testing import CORPORA, graphs
 
 TOKENS = ("(", ")", "/", "a", "b", "c", ":x", ":y", '"s"', "~e.1")
-CORPORA = Path(os.environ.get("ARBORA_CORPORA", "../shared/corpora")) / "amr"
+AMR_CORPORA = CORPORA / "amr"
 
 
 def assert_valid(text: str) -> None:
@@ -214,10 +213,10 @@ def test_mutated_graphs_are_repaired() -> None:
 
 
 @pytest.mark.corpora
-@pytest.mark.skipif(not CORPORA.exists(), reason="no corpora")
+@pytest.mark.skipif(not AMR_CORPORA.exists(), reason="no corpora")
 @pytest.mark.parametrize("name", ["lpp-dev.amr", "dialogue-dev.amr.gz"])
 def test_treebanks_come_back_byte_for_byte(name: str) -> None:
-    data = (CORPORA / name).read_bytes()
+    data = (AMR_CORPORA / name).read_bytes()
     text = (gzip.decompress(data) if name.endswith("gz") else data).decode()
     done = repair(text)
     assert done.text == text

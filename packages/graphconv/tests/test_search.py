@@ -1,7 +1,6 @@
 """grep finds what brute force over all mappings finds, and an index changes nothing."""
 
 import json
-import os
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import permutations
@@ -19,9 +18,8 @@ from graphconv.graph import Edge, Node, split_categories
 from graphconv.search import find, parse
 from graphconv.search.match import names_of
 from graphconv.search.pattern import Demand, Group, Pattern, PatternEdge
-from graphconv.testing import graphs
+from graphconv.testing import CORPORA, graphs
 
-CORPORA = Path(os.environ.get("ARBORA_CORPORA", "../shared/corpora"))
 AMR = str(SAMPLE / "sample.amr")
 PATTERNS = (
     "(x)", "(x / boy)", "(x / *-0?|boy :ARG0 (y))", "(x :ARG0 (y) :ARG1 y)", "(x :mod (y :mod x))",

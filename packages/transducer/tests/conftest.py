@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import os
 import string
 from collections.abc import Callable
 from dataclasses import replace
@@ -16,6 +15,7 @@ import torch
 
 import graphconv
 from graphconv.graph import Graph
+from graphconv.testing import CORPORA
 from transducer import sample
 from transducer.config import Config, ModelConfig, TrainConfig, load_recipe
 from transducer.data.batches import Batch, collate
@@ -198,11 +198,9 @@ def here() -> Callable[[str], str]:
 @pytest.fixture
 def corpora() -> Path:
     """The folder of real treebanks; tests that need it are skipped where there is none."""
-    default = Path(__file__).parents[3].parent / "shared" / "corpora"
-    folder = Path(os.environ.get("ARBORA_CORPORA", default))
-    if not folder.is_dir():
+    if not CORPORA.is_dir():
         pytest.skip("no treebanks here")
-    return folder
+    return CORPORA
 
 
 def memory_config(task: str, **settings: object) -> Config:

@@ -1,7 +1,6 @@
 import gzip
 import json
 import logging
-import os
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
@@ -18,7 +17,7 @@ from hypothesis import strategies as st
 from graphconv.codecs import Block, amr
 from graphconv.graph import Edge, Graph, Node, Token
 from graphconv.io import read
-from graphconv.testing import graphs
+from graphconv.testing import CORPORA, graphs
 from transducer.config import AmrConfig
 from transducer.errors import ConfigError
 from transducer.frameworks.amr import (
@@ -62,7 +61,6 @@ from transducer.frameworks.amr.spotlight import make_linker
 from transducer.frameworks.amr.wiki import Links, learn_wiki, remove_wiki, restore_wiki
 from transducer.text.tokens import tokenize
 
-CORPORA = Path(os.environ.get("ARBORA_CORPORA", Path(__file__).parents[4] / "shared" / "corpora"))
 ALL = AmrConfig(anonymize=True, senses=True, wiki=True, polarity=True)
 
 VINKEN = """

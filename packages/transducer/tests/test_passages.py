@@ -1,6 +1,4 @@
-import os
 from collections import Counter
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -8,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphconv.graph import Edge, Graph, Node, Token
-from graphconv.testing import graphs
+from graphconv.testing import CORPORA, graphs
 from transducer.frameworks.passages import (
     count_splits,
     find_boundaries,
@@ -17,8 +15,6 @@ from transducer.frameworks.passages import (
     split_passage,
     split_tokens,
 )
-
-CORPORA = Path(os.environ.get("ARBORA_CORPORA", Path(__file__).parents[4] / "shared" / "corpora"))
 
 
 def words(text: str) -> tuple[Token, ...]:

@@ -13,8 +13,10 @@ terminals.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from hypothesis import strategies as st
@@ -31,6 +33,11 @@ from graphconv.graph import (
     Token,
     join_categories,
 )
+
+CORPORA = Path(
+    os.environ.get("ARBORA_CORPORA", Path(__file__).parents[4].parent / "shared" / "corpora")
+)
+"""The folder of real treebanks; tests that need one are skipped where it is absent."""
 
 # Labels that look like names or marks of the conversion, with and without the escape.
 _ODD = (
