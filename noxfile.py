@@ -173,6 +173,13 @@ def mutants(session: nox.Session) -> None:
 
 
 @nox.session(default=False)
+def attack(session: nox.Session) -> None:
+    """Ten minutes of damaged files against graphconv and evaltools; see docs/reference/robustness.md."""
+    install(session, packages=CORE)
+    session.run("python", "tools/attack.py", *session.posargs)
+
+
+@nox.session(default=False)
 def bench(session: nox.Session) -> None:
     """Speed and memory; the arguments are those of tools/bench.py."""
     install(session, packages=EVERYTHING)
