@@ -199,6 +199,9 @@ def test_models_are_loaded_by_folder(memorized: Callable[[str], tuple[Path, Path
     about = doc.models["dm"]
     assert about["name"] == "model"
     assert len(about["sha256"]) == 64
+    signature = f"model {about['version']} sha256:{about['sha256'][:16]}"
+    assert dict(doc.dm[0].metadata)["model"] == signature
+    assert dict(graphconv.loads(graphconv.dumps(doc.dm, "mrp"))[0].metadata)["model"] == signature
     with pytest.raises(ConfigError, match="there are two models for dm"):
         transducer.load(folder, folder, device="cpu")
 

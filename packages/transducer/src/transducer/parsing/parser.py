@@ -319,7 +319,16 @@ class Transducer:
             graph = self.task.graph(document, [b.rows for b in best], frames, attentions)
         except GraphconvError as error:
             return Parse(document, None, found, str(error))
-        return Parse(document, graph, found)
+        return Parse(document, self._signed(graph), found)
+
+    def _signed(self, graph: Graph) -> Graph:
+        """Return the graph with the model that made it in its metadata, and no other."""
+        if not self.about:
+            return graph
+        name, number, digest = (self.about[key] for key in ("name", "version", "sha256"))
+        others = tuple(pair for pair in graph.metadata if pair[0] != "model")
+        signature = ("model", f"{name} {number} sha256:{digest[:16]}")
+        return replace(graph, metadata=(*others, signature))
 
 
 _NOTHING = Decoded((), 0.0)
