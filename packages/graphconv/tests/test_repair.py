@@ -93,7 +93,10 @@ def neighbors(tokens: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
                 yield (*before, "-".join(tokens[i:end]), *tokens[end:])
         if tokens[i : i + 1] == ("(",):
             for length in (3, 5):
-                if tokens[i + length - 1 : i + length] == (")",):
+                node = tokens[i : i + length]
+                whole = node[-1] == ")" and len(node) == length
+                earlier = ("(", *node[1:2]) in itertools.pairwise(before)
+                if whole and earlier and (length == 3 or node[2] == "/"):
                     yield (*before, *tokens[i + 1 : i + 2], *tokens[i + length :])  # a mention
     for i in range(len(tokens) + 1):
         for new in (("(",), (")",), ("/",), (":z",), ("v8",), ("v7",), ("/", "t"), ("t",)):
