@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import signal
 import stat
 import subprocess
 import sys
@@ -437,3 +438,23 @@ def test_graphs_of_another_framework_are_sentences(memorized: Memorized, tmp_pat
     graphconv.write(both, tmp_path / "both.mrp")  # each sentence once
     done(model, tmp_path / "both.mrp", "-o", tmp_path / "b")
     assert content(tmp_path / "a") == content(tmp_path / "b")
+
+
+# Ctrl-C ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+def test_ctrl_c_during_imports_is_silent() -> None:
+    program = (
+        "import os, signal, sys\n"
+        "class Interrupt:\n"
+        "    def find_spec(self, name, *_):\n"
+        "        if name == 'click': os.kill(os.getpid(), signal.SIGINT)\n"
+        "sys.meta_path.insert(0, Interrupt())\n"
+        "import transducer.cli\n"
+    )
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, check=False)
+    assert (result.returncode, result.stderr) == (-signal.SIGINT, b"")
+    after = "import signal, transducer.cli\nsignal.raise_signal(signal.SIGINT)\n"
+    result = subprocess.run([sys.executable, "-c", after], capture_output=True, check=False)
+    assert b"KeyboardInterrupt" in result.stderr

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from transducer import starting  # the first of all: the others take a while
+
+# isort: split
 import json
 import sys
 from dataclasses import fields, replace
@@ -23,6 +26,8 @@ if TYPE_CHECKING:
     from transducer.frameworks.amr.steps import Process
     from transducer.parsing.parser import Parse, Transducer
     from transducer.text.annotation import Annotator
+
+starting.end()
 
 FORMATS = ("amr", "sdp", "ucca", "mrp", "arborescence", "relations")
 
@@ -321,6 +326,7 @@ def evaluate(
             _annotator_of(parser, model, options),
             fine_grained=fine_grained,
             untagged=untagged,
+            watch=_watch,
         )
         if parser.group.main:
             as_json = format_ == "json"

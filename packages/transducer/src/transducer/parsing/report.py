@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,13 +12,12 @@ from typing import Any
 import graphconv
 from evaltools.report import score_table
 from evaltools.validity import count_faults
-from graphconv.cliutil import progress
 from graphconv.graph import Graph, Token
 from transducer.config import DecodeConfig, load_recipe, recipes
 from transducer.errors import TransducerError
 from transducer.parsing.evaluation import score
 from transducer.parsing.inputs import gold_documents
-from transducer.parsing.parser import Transducer
+from transducer.parsing.parser import Parse, Transducer
 from transducer.storage import checkpoint
 from transducer.text.annotation import Annotator
 
@@ -30,10 +30,12 @@ def evaluate_file(
     *,
     fine_grained: bool = False,
     untagged: bool = False,
+    watch: Callable[[Iterator[Parse]], Iterator[Parse]] = iter,
 ) -> dict[str, Any]:
     """Parse the sentences of a treebank file and score the graphs.
 
-    *untagged* leaves out all that the file says of its words, so that they are as in raw text.
+    *untagged* leaves out all that the file says of its words, so that they are as in raw text;
+    *watch* sees the parses go by.
     """
     graphs = [
         g
@@ -45,7 +47,7 @@ def evaluate_file(
     shown = [_without_tags(graph) for graph in graphs] if untagged else graphs
     documents = list(gold_documents(parser.task, shown, annotator))
     started = time.perf_counter()
-    parsed = list(progress(parser.stream(documents, settings), "sentences", len(documents)))
+    parsed = list(watch(parser.stream(documents, settings)))
     seconds = time.perf_counter() - started
     refinements = parser.task.metric_options
     options = {"fine_grained": True} if fine_grained and "fine_grained" in refinements else {}

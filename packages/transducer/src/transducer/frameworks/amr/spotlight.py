@@ -10,7 +10,6 @@ import hashlib
 import http.client
 import json
 import logging
-import os
 import queue
 import threading
 import time
@@ -22,6 +21,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from graphconv.io.files import replacing
 from transducer.cache import cache_folder
 from transducer.errors import ConfigError
 from transducer.schema import Printable, parse_json, read_json
@@ -175,9 +175,8 @@ def _read_json(path: Path) -> Any:
 def _write_json(path: Path, value: Any) -> None:
     with suppress(OSError):  # a full or read-only disk costs another question, no sentence
         path.parent.mkdir(parents=True, exist_ok=True)
-        partial = path.with_suffix(f".{os.getpid()}")
-        partial.write_text(json.dumps(value), encoding="utf-8")
-        partial.replace(path)
+        with replacing(path) as hidden:
+            hidden.write_text(json.dumps(value), encoding="utf-8")
 
 
 def make_linker(address: str) -> Spotlight | None:
