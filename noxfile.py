@@ -174,7 +174,7 @@ def mutants(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def attack(session: nox.Session) -> None:
-    """Ten minutes of damaged files against graphconv and evaltools; see docs/reference/robustness.md."""
+    """Ten minutes of damaged files against graphconv and evaltools; --seconds, --seed, --inputs."""
     install(session, packages=CORE)
     session.run("python", "tools/attack.py", *session.posargs)
 
