@@ -283,11 +283,12 @@ class Steps:
             batch.offer_nodes, batch.offer_strings, batch.pos.repeat(1, ways), batch.strings
         )
         trees = self.rules.trees
-        leaf = torch.zeros(n, ways, width, dtype=torch.bool)
+        # Filled on the host, and brought to the device once.
+        leaf = torch.zeros(n, ways, width, dtype=torch.bool, device="cpu")
         for row, item in enumerate(items):
             kinds = [trees.row_kind(x, "", trees.words_are_nodes) for x in item.offer_labels]
-            flags = torch.tensor([kind == RowKind.LEAF for kind in kinds]).view(ways, -1)
-            leaf[row, :, : flags.shape[1]] = flags
+            flags = torch.tensor([kind == RowKind.LEAF for kind in kinds], device="cpu")
+            leaf[row, :, : len(flags) // ways] = flags.view(ways, -1)
         is_outcome = torch.zeros(
             n, self.n_labels + ways * width, dtype=torch.bool, device=batch.words.device
         ).scatter_(1, batch.offers, batch.source_mask.repeat(1, ways))
