@@ -95,7 +95,7 @@ def neighbors(tokens: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
             for length in (3, 5):
                 node = tokens[i : i + length]
                 whole = node[-1] == ")" and len(node) == length
-                earlier = ("(", *node[1:2]) in itertools.pairwise(before)
+                earlier = ("(", node[1]) in [*itertools.pairwise(before)] if whole else False
                 if whole and earlier and (length == 3 or node[2] == "/"):
                     yield (*before, *tokens[i + 1 : i + 2], *tokens[i + length :])  # a mention
     for i in range(len(tokens) + 1):
@@ -161,6 +161,7 @@ def test_no_repair_has_fewer_edits(count: int, longest: int) -> None:
         ("(a / b :x (c))", "(a / b :x (c / thing))", "concept"),
         ("(boy :x y)", "(boy / boy :x y)", "concept"),
         ("(a b)", "(a / b)", "slash"),
+        ("(a / b :x a ~e.1 / c))", "(a / b :x (c2  / c))", "bracket variable junk"),
         ("(a / b ARG0 (c / d))", "(a / b :ARG0 (c / d))", "role"),
         ("(a / and :op1 c (d / e))", "(a / and :op1 c :op2 (d / e))", "role"),
         ("(a / b :x :y c)", "(a / b  :y c)", "role"),

@@ -107,7 +107,7 @@ _Ways = dict[tuple[int, int, frozenset[int]], _Way]
 class _Text(NamedTuple):
     text: str
     definitions: dict[str, list[int]]
-    """Where each variable that is defined several times looks defined."""
+    """Where each variable looks defined."""
     names: frozenset[str]
 
 
@@ -144,8 +144,7 @@ def _prepared(text: str) -> _Text:
     for match in _DEFINITION.finditer(text):
         group = 1 if match[1] is not None else 2
         found[match[group]].append(match.start(group))
-    several = {name: places for name, places in found.items() if len(places) > 1}
-    return _Text(text, several, frozenset(found))
+    return _Text(text, dict(found), frozenset(found))
 
 
 def _keep(ways: _Ways, way: _Way) -> bool:
