@@ -48,9 +48,9 @@ from transducer.decoding.rules import make_rules
 from transducer.decoding.search import decode
 from transducer.encoders.places import locate
 from transducer.frameworks import amr, task_of
+from transducer.int8 import shorten, to_int8
 from transducer.model import network as model
 from transducer.model.inputs import make_batch, make_features
-from transducer.model.int8 import shorten, to_int8
 from transducer.storage import checkpoint
 
 MINILM = "sentence-transformers/all-MiniLM-L6-v2"

@@ -118,10 +118,10 @@ def test_standard_input_cannot_be_shared(memorized: Callable[[str], tuple[Path, 
     from dataclasses import replace
 
     from transducer import Transducer
+    from transducer.distributed import Group
     from transducer.errors import TransducerError
     from transducer.parsing.files import parse_file
     from transducer.parsing.request import Request
-    from transducer.training.distributed import Group
 
     parser = Transducer.load(memorized("dm")[1], "cpu")
     parser.group = Group(0, 2)

@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 from transducer.config import ModelConfig
+from transducer.distributed import ALONE, Group
 from transducer.encoders import features as module
 from transducer.encoders.features import FrozenFeatures
 from transducer.encoders.store import Store
-from transducer.training.distributed import ALONE, Group
 
 SENTENCES = [["Dogs", "bark", "."], ["Cats", "sing", "loudly", "."], ["Go"]]
 

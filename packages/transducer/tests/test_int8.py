@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from transducer.config import DecodeConfig
-from transducer.model.int8 import Int8BiLSTM, Int8Linear, has_int8, to_int8
+from transducer.int8 import Int8BiLSTM, Int8Linear, has_int8, to_int8
 from transducer.model.network import padded_bilstm
 from transducer.parsing.parser import Transducer
 

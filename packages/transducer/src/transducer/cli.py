@@ -15,15 +15,15 @@ import click
 
 from graphconv import cliutil
 from transducer.config import TASKS, load_config, load_recipe, override, recipes
+from transducer.distributed import one_voice
 from transducer.errors import TransducerError
 from transducer.text.annotation import AnnotationError
-from transducer.training.distributed import one_voice
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from transducer.config import AmrConfig, DecodeConfig
-    from transducer.frameworks.amr.steps import Process
+    from transducer.parsing.amr_steps import Process
     from transducer.parsing.parser import Parse, Transducer
     from transducer.text.annotation import Annotator
 
@@ -398,7 +398,7 @@ def preprocess(
     Without --model and --train the tables are learned from IN itself.
     """
     from transducer.frameworks import amr
-    from transducer.frameworks.amr.steps import learned_tables
+    from transducer.parsing.amr_steps import learned_tables
 
     leave_out = (lambda _: None) if skip_invalid else None  # those of IN are told once, below
     tables, options = learned_tables(model, train_files or (input_,), leave_out)
@@ -423,7 +423,7 @@ def postprocess(
     """
     from transducer.frameworks import amr
     from transducer.frameworks.amr.spotlight import make_linker
-    from transducer.frameworks.amr.steps import learned_tables
+    from transducer.parsing.amr_steps import learned_tables
 
     tables, options = learned_tables(model, train_files)
     linker = make_linker(spotlight)
@@ -446,7 +446,7 @@ def _process(
 ) -> None:
     """Show the effect of each step on a file, and write what all of them make of it."""
     import graphconv
-    from transducer.frameworks.amr.steps import Effect, effects, only, read_graphs
+    from transducer.parsing.amr_steps import Effect, effects, only, read_graphs
 
     options = only(options, steps)
     graphs = read_graphs(input_, (lambda e: cliutil.note(str(e))) if skip_invalid else None)

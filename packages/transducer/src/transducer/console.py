@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from graphconv.cliutil import note
-from transducer.training.distributed import launched
+from transducer.distributed import launched
 
 if TYPE_CHECKING:
     from transducer.training.trainer import Epoch, Progress

@@ -11,13 +11,13 @@ from typing import Any
 import torch
 
 from transducer.config import ModelConfig
+from transducer.distributed import Group
 from transducer.encoders.contextual import ContextualEncoder, cut, pool, run
 from transducer.encoders.loading import load, shape
 from transducer.encoders.places import digest_of, find
 from transducer.encoders.store import Store, Vectors
 from transducer.encoders.subwords import Subwords
-from transducer.model.int8 import shorten
-from transducer.training.distributed import Group
+from transducer.int8 import shorten
 
 _VERSION = 2
 """What changes when the same files give other vectors: 2 cuts whole sentences."""

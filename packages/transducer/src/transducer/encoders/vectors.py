@@ -21,13 +21,16 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from itertools import chain, islice
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor, nn
 
 from transducer.data.vocabularies import Vocabularies, Vocabulary
 from transducer.errors import ConfigError
-from transducer.model.network import TransducerModel
+
+if TYPE_CHECKING:
+    from transducer.model.network import TransducerModel
 
 _FIRST_LINES = 100
 """So many lines tell the size of the vectors: not all of their words end in a number."""

@@ -101,7 +101,7 @@ class TransducerModel(nn.Module):
         self.config = config
         c, v = config, vocabularies
         self.encoder_embedding = EncoderEmbedding(c, v)
-        self.encoder: Any = nn.LSTM(  # or an 8-bit one, see transducer.model.int8
+        self.encoder: Any = nn.LSTM(  # or an 8-bit one, see transducer.int8
             self.encoder_embedding.size,
             c.encoder_size,
             c.encoder_layers,
@@ -125,7 +125,7 @@ class TransducerModel(nn.Module):
             batch_first=True,
             dropout=c.dropout if c.decoder_layers > 1 else 0.0,
         )
-        self.decoder_cells = nn.ModuleList()  # 8-bit ones, see transducer.model.int8
+        self.decoder_cells = nn.ModuleList()  # 8-bit ones, see transducer.int8
         self.encoder_attention = MLPAttention(c.decoder_size, states, c.attention_size)
         edge = c.relation_size + node + c.index_size if c.previous_edge else 0
         self.ffn_relation = nn.Linear(c.decoder_size + states + edge, c.decoder_size)

@@ -32,19 +32,19 @@ from transducer.data.vocabularies import Vocabularies
 from transducer.decoding.results import Decoded
 from transducer.decoding.rules import Rules, make_rules
 from transducer.decoding.search import decode
+from transducer.distributed import ALONE, Group, join, launched
 from transducer.encoders.features import FrozenFeatures
 from transducer.encoders.low_rank import merge_differences
 from transducer.errors import ConfigError, TransducerError
 from transducer.frameworks.amr.spotlight import make_linker
 from transducer.frameworks.tasks import LONGEST, Document, Task
+from transducer.int8 import has_int8, to_int8
 from transducer.model.inputs import Features, make_batch, make_features
-from transducer.model.int8 import has_int8, to_int8
 from transducer.model.network import TransducerModel
 from transducer.storage import checkpoint, hub
 from transducer.storage.shipped import find_model
 from transducer.text.annotation import Annotator, model_annotator
 from transducer.text.tokens import clean, tokenize
-from transducer.training.distributed import ALONE, Group, join, launched
 
 _log = logging.getLogger(__name__)
 

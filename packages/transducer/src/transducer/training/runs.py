@@ -12,6 +12,7 @@ from graphconv.io.files import lock, os_errors, sha256
 from transducer import sample
 from transducer.cache import cache_folder
 from transducer.config import Config, from_dict, override
+from transducer.distributed import launched
 from transducer.errors import ConfigError, LostProcessError, ModelError, TrainingError
 from transducer.extras import require_training
 from transducer.schema import MEGABYTE, Name, SchemaError, checked, read_json
@@ -19,7 +20,6 @@ from transducer.storage import checkpoint, folders
 from transducer.storage.writing import write_text
 from transducer.text.annotation import require_harmless
 from transducer.training.curves import draw_curves
-from transducer.training.distributed import launched
 from transducer.training.trainer import Epoch, Progress, Trainer
 
 AVERAGED = "averaged"

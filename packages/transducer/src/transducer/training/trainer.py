@@ -32,6 +32,7 @@ from transducer.data.batches import Batch, batches
 from transducer.data.examples import Item, build_vocabularies, numericalize
 from transducer.data.hiding import hide_subwords, hide_tags, hide_words
 from transducer.data.vocabularies import Vocabularies
+from transducer.distributed import Group, launched, lost_processes
 from transducer.encoders.contextual import mask_number
 from transducer.encoders.features import FrozenFeatures, RememberedFeatures
 from transducer.encoders.places import pinned
@@ -49,7 +50,6 @@ from transducer.storage.compact import CONTEXTUAL, MIX
 from transducer.storage.shipped import find_model
 from transducer.storage.writing import write_text
 from transducer.text.annotation import load_annotator
-from transducer.training.distributed import Group, launched, lost_processes
 from transducer.training.needs import needs
 
 Weights = dict[str, Tensor]
