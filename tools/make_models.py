@@ -48,6 +48,12 @@ OPEN = (
 WIDE = "--set train.contextual_from= --set train.batch_tokens=360"
 FRAMES = "--set model.copy_ways=4 --set amr.frames={C}/propbank/rolesets.tsv.gz"
 
+DEEP = (
+    f"train {OPEN} {DIALOGUE} --task amr --recipe large {WIDE} {FRAMES}"
+    " --set model.contextual_depth=12 --set train.edge_smoothing=0.1 --set train.link_smoothing=0.1"
+)
+"""AMR with all layers of MPNet, and less sure of edges and links."""
+
 SURE = "--set train.edge_smoothing=0 --set train.link_smoothing=0"
 EIGHT = f"{SURE} --set model.contextual_depth=8 --set model.frame_size=0"
 """DM's settings before edges and links were smoothed, and before it had ten layers and frames."""
@@ -94,10 +100,16 @@ STEPS = {
     " --set train.start_from={amr-tuned} --set train.contextual_from={dm-large}",
     "amr-open": f"train {OPEN} --task amr --recipe large {WIDE}"
     " --set train.start_from={amr-large} --set train.epochs=12 --set train.evaluate_from=12",
-    "amr": f"train {OPEN} {DIALOGUE} --task amr --recipe large {WIDE} {FRAMES}"
+    "amr-words": f"train {OPEN} {DIALOGUE} --task amr --recipe large {WIDE} {FRAMES}"
     " --set train.start_from={amr-open} --set train.epochs=30 --set train.evaluate_from=30"
     " --set train.updates=2205 --set train.learning_rate=0.0006"
     " --set train.contextual_rate=0.0004 --seed 2",
+    "amr-deep": f"{DEEP} --set train.start_from={{amr-words}} --set train.epochs=12"
+    " --set train.evaluate_from=12 --set train.learning_rate=0.0007"
+    " --set train.contextual_rate=0.0005 --seed 3",
+    "amr": f"{DEEP} --set train.start_from={{amr-deep}} --set train.epochs=6"
+    " --set train.evaluate_from=6 --set train.updates=1500 --set train.learning_rate=0.0005"
+    " --set train.contextual_rate=0.0004 --seed 4",
 }
 """What makes each model, and the silver graphs that AMR learns from first. Names in braces are
 other steps, which come before; {C} is the folder of the treebanks."""

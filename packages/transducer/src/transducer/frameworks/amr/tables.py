@@ -17,6 +17,7 @@ from transducer.frameworks.amr.anonymize import (
     placeholder,
 )
 from transducer.frameworks.amr.lexicon import concepts, learn_lexicon
+from transducer.frameworks.amr.nationalities import named_after
 from transducer.frameworks.amr.numbers import find_values
 from transducer.frameworks.amr.polarity import learn_polarity
 from transducer.frameworks.amr.propbank import Roleset, alias_table
@@ -181,7 +182,8 @@ def copy_joined(tokens: Sequence[Token]) -> list[str]:
     """Return the constants that tokens offer together with others.
 
     The tokenizer cuts ``B-Raf`` and ``MEK1/2``, which are names: each of their words offers the
-    whole. Marks offer only themselves. Words that are a number, alone or together, offer that.
+    whole. Marks offer only themselves. Words that are a number, alone or together, offer that,
+    words such as *Turkish* the name behind them.
 
     >>> spans = ((0, 3), (4, 5), (5, 6), (6, 9))
     >>> copy_joined([Token(f, span=s) for f, s in zip(("the", "B", "-", "Raf"), spans)])
@@ -206,6 +208,10 @@ def copy_joined(tokens: Sequence[Token]) -> list[str]:
         # Digits that are part of a name (``14-3-3``) are no number; words (twenty-five) are.
         if joined[place] == copy_constant(tokens[place]) or tokens[place].form.isalpha():
             joined[place] = value
+    for place, token in enumerate(tokens):
+        name = named_after(token.form)
+        if name is not None and joined[place] == copy_constant(token):
+            joined[place] = constant_label(name)
     return joined
 
 
