@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -137,7 +138,10 @@ def test_an_exported_model_parses_as_before(
     assert after < before * 0.4
     sentences = [graph.tokens for graph in graphconv.read(file, framework=task)]
     graphs = [Transducer.load(f, "cpu").parse(sentences) for f in (run, tmp_path / "out")]
-    assert graphs[0] == graphs[1]
+    # Metadata name the model, and these are two.
+    assert [replace(g, metadata=()) for g in graphs[0]] == [
+        replace(g, metadata=()) for g in graphs[1]
+    ]
 
 
 def test_an_export_is_the_same_every_time_and_names_no_folder(

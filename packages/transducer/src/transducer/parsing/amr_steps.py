@@ -34,7 +34,7 @@ class Effect(NamedTuple):
 def read_graphs(path: str, on_error: OnError | None = None) -> list[Graph]:
     """Read the AMR graphs of a file with the tokens that the model sees."""
     graphs = graphconv.read(path, on_error=on_error)
-    found = [amr.tokenize_graph(graph) for graph in graphs if graph.framework == "amr"]
+    found = [amr.tokenize_graph(graph) for graph in graphs if graph.framework == amr.NAME]
     if not found:
         raise TransducerError(f"{path}: there is no AMR in it")
     return found

@@ -25,6 +25,7 @@ from spacy.tokens import Span, Token
 from graphconv.graph import Graph, Node
 from transducer.config import TASKS
 from transducer.errors import TransducerError
+from transducer.frameworks import task_of
 from transducer.parsing.document import Doc
 from transducer.parsing.pipeline import Pipeline, load
 
@@ -154,7 +155,8 @@ def _span_graphs(span: Span, task: str) -> tuple[Graph, ...]:
         for number, sentence in enumerate(found.sentences)
         if sentence.start < span.end_char and span.start_char < sentence.end
     ]
-    ids = {str(paragraph + 1 if task == "ucca" else number + 1) for number, paragraph in touched}
+    passages = task_of(task).passages  # a graph is of a sentence, or of a paragraph
+    ids = {str((paragraph if passages else number) + 1) for number, paragraph in touched}
     return tuple(graph for graph in _doc_graphs(span.doc, task) if graph.id in ids)
 
 

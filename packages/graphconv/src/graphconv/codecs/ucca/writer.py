@@ -446,7 +446,7 @@ def _guess_kinds(graph: Graph) -> dict[str, str]:
 
     The word of a ``U`` unit is punctuation, that of another unit is none, even if it is a ``$``;
     where a unit has more words or children, what has no letter and no digit is. So it is for
-    all words of English-Wiki and EWT.
+    all words of the dev parts of English-Wiki and EWT.
     """
     incoming: dict[str, set[str]] = {node.id: set() for node in graph.nodes}
     outgoing: dict[str, set[str]] = {node.id: set() for node in graph.nodes}

@@ -38,7 +38,11 @@ from transducer.frameworks.amr.tables import (
     copy_others,
 )
 
+NAME = "amr"
+"""What the framework is called."""
+
 __all__ = [
+    "NAME",
     "Record",
     "Roleset",
     "Spotlight",
