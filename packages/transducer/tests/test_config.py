@@ -82,7 +82,7 @@ def test_a_config_survives_plain_dicts() -> None:
 
 
 def test_the_documentation_has_every_key_and_default() -> None:
-    page = Path(__file__).parents[3] / "docs" / "training.md"
+    page = Path(__file__).parents[3] / "docs" / "guides" / "train.md"
     text = page.read_text(encoding="utf-8")
     for section, values in Config("dm").to_dict().items():
         if isinstance(values, dict):
