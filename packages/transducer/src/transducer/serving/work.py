@@ -50,7 +50,7 @@ class Job:
         self.loop.call_soon_threadsafe(self._set, doc, error)
 
     def _set(self, doc: Doc | None, error: Exception | None) -> None:
-        if self.done.done():
+        if self.done.done() or self.given_up.is_set():  # nobody waits for it
             return
         if error is not None or doc is None:
             self.done.set_exception(error or GivenUpError())

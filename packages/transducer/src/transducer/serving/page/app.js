@@ -99,7 +99,8 @@ function grow(relation, depths) {
   relations += 1;
   item.dataset.place = relations;
   panel.append(item);
-  $("step").max = $("step").value = relations;
+  $("step").max = relations; // before the value, which is cut to it
+  $("step").value = relations;
   $("place").textContent = `${relations} of ${relations}`;
 }
 
