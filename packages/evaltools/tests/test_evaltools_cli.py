@@ -2,6 +2,9 @@
 
 import hashlib
 import json
+import signal
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -357,3 +360,20 @@ def test_diff(gold: str, write: Write, tmp_path: Path) -> None:
     bare = "\n\n".join(block.split("\n")[-1] for block in PRED.strip().split("\n\n")) + "\n"
     result = run("diff", gold, write("bare.amr", bare), "--worst", "1")
     assert result.stdout.startswith("2: F1 75.00\n  3 items match\n  - dog\n  + cat\n")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+def test_ctrl_c_during_imports_is_silent() -> None:
+    program = (
+        "import os, signal, sys\n"
+        "class Interrupt:\n"
+        "    def find_spec(self, name, *_):\n"
+        "        if name == 'click': os.kill(os.getpid(), signal.SIGINT)\n"
+        "sys.meta_path.insert(0, Interrupt())\n"
+        "import evaltools.cli\n"
+    )
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, check=False)
+    assert (result.returncode, result.stderr) == (-signal.SIGINT, b"")
+    after = "import signal, evaltools.cli\nsignal.raise_signal(signal.SIGINT)\n"
+    result = subprocess.run([sys.executable, "-c", after], capture_output=True, check=False)
+    assert b"KeyboardInterrupt" in result.stderr

@@ -251,6 +251,23 @@ def _listen() -> None:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+def test_ctrl_c_during_imports_is_silent() -> None:
+    program = (
+        "import os, signal, sys\n"
+        "class Interrupt:\n"
+        "    def find_spec(self, name, *_):\n"
+        "        if name == 'click': os.kill(os.getpid(), signal.SIGINT)\n"
+        "sys.meta_path.insert(0, Interrupt())\n"
+        "import graphconv.cli\n"
+    )
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, check=False)
+    assert (result.returncode, result.stderr) == (-signal.SIGINT, b"")
+    after = "import signal, graphconv.cli\nsignal.raise_signal(signal.SIGINT)\n"
+    result = subprocess.run([sys.executable, "-c", after], capture_output=True, check=False)
+    assert b"KeyboardInterrupt" in result.stderr
+
+
 def test_interrupt_ends_quietly() -> None:
     reader, writer = os.pipe()
     with open(reader, "rb") as stdin, open(writer, "wb", buffering=0) as feed:  # noqa: PTH123

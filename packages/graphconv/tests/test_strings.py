@@ -214,3 +214,16 @@ def test_importing_is_light() -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     ).stdout.split()
     assert not {"networkx", "numpy", "IPython", "graphconv.draw", "penman"} & {*loaded}
+
+
+def test_importing_waits_until_a_name_is_used() -> None:
+    code = (
+        "import sys, graphconv\n"
+        "print([name for name in sys.modules if name.startswith('graphconv.')])\n"
+        "print([name for name in graphconv.__all__ if name not in dir(graphconv)])\n"
+        "print(graphconv.io.read is graphconv.read, graphconv.codecs.__name__)\n"
+        "print(all(getattr(graphconv, name) for name in graphconv.__all__))\n"
+        "print(hasattr(graphconv, 'nothing'))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == ["[]", "[]", "True graphconv.codecs", "True", "False"]

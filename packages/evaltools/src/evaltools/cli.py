@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from graphconv import starting  # the first of all: the others take a while
+
+# isort: split
 import heapq
 import json
 import tempfile
@@ -384,3 +387,6 @@ def _some(items: list[str]) -> str:
 
 def _print_json(report: dict[str, Any]) -> None:
     click.echo(json.dumps(report, ensure_ascii=False, indent=2))
+
+
+starting.end()  # the last of all

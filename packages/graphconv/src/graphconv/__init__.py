@@ -14,15 +14,21 @@
 True
 """
 
-from graphconv.alignment import align
-from graphconv.arborescence import Arborescence, Relation, Row, relations
-from graphconv.conversion import from_relations, linkage_units, to_arborescence, to_graph
-from graphconv.errors import ConversionError, FormatError, GraphconvError
-from graphconv.graph import Edge, Graph, Node, Token
-from graphconv.io import dumps, loads, read, write
-from graphconv.mend import repair
-from graphconv.notebook import render
-from graphconv.search import grep
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from graphconv.alignment import align
+    from graphconv.arborescence import Arborescence, Relation, Row, relations
+    from graphconv.conversion import from_relations, linkage_units, to_arborescence, to_graph
+    from graphconv.errors import ConversionError, FormatError, GraphconvError
+    from graphconv.graph import Edge, Graph, Node, Token
+    from graphconv.io import dumps, loads, read, write
+    from graphconv.mend import repair
+    from graphconv.notebook import render
+    from graphconv.search import grep
 
 __all__ = [
     "Arborescence",
@@ -49,3 +55,46 @@ __all__ = [
     "to_graph",
     "write",
 ]
+
+_HOMES = {
+    "Arborescence": "graphconv.arborescence",
+    "ConversionError": "graphconv.errors",
+    "Edge": "graphconv.graph",
+    "FormatError": "graphconv.errors",
+    "Graph": "graphconv.graph",
+    "GraphconvError": "graphconv.errors",
+    "Node": "graphconv.graph",
+    "Relation": "graphconv.arborescence",
+    "Row": "graphconv.arborescence",
+    "Token": "graphconv.graph",
+    "align": "graphconv.alignment",
+    "dumps": "graphconv.io",
+    "from_relations": "graphconv.conversion",
+    "grep": "graphconv.search",
+    "linkage_units": "graphconv.conversion",
+    "loads": "graphconv.io",
+    "read": "graphconv.io",
+    "relations": "graphconv.arborescence",
+    "render": "graphconv.notebook",
+    "repair": "graphconv.mend",
+    "to_arborescence": "graphconv.conversion",
+    "to_graph": "graphconv.conversion",
+    "write": "graphconv.io",
+}
+_MODULES = ("codecs", *sorted({home.split(".")[1] for home in _HOMES.values()}))
+
+if not TYPE_CHECKING:  # so that a checker of types still knows which names there are
+
+    def __getattr__(name: str) -> Any:
+        # Imported on first use: a command begins at once, and --help needs none of it.
+        if name in _HOMES:
+            found = getattr(import_module(_HOMES[name]), name)
+        elif name in _MODULES:
+            found = import_module(f"{__name__}.{name}")
+        else:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        globals()[name] = found
+        return found
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *__all__, *_MODULES})

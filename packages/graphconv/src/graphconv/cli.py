@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from graphconv import starting  # the first of all: the others take a while
+
+# isort: split
 import contextlib
 import json
 from collections.abc import Callable, Iterator
@@ -360,3 +363,6 @@ def _write(
     )
     for (name, what), number in lost.items():
         cliutil.note(f"{name} has no place for {what}, which {number:,} graphs had")
+
+
+starting.end()  # the last of all

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from transducer import starting  # the first of all: the others take a while
+from graphconv import starting  # the first of all: the others take a while
 
 # isort: split
 import json
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from transducer.parsing.amr_steps import Process
     from transducer.parsing.parser import Parse, Transducer
     from transducer.text.annotation import Annotator
-
-starting.end()
 
 FORMATS = ("amr", "sdp", "ucca", "mrp", "arborescence", "relations")
 
@@ -760,3 +758,6 @@ def _annotator_of(
     return model_annotator(
         parser.task.config.train.annotator, f"{folder}/config.json: train.annotator"
     )
+
+
+starting.end()  # the last of all
