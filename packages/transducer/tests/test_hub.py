@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
+from unsigned import unsigned
 
 import transducer
 from transducer import Transducer
@@ -124,7 +125,7 @@ def test_a_folder_is_saved_with_a_card_and_loaded(memorized: Memorized, tmp_path
     model = Transducer.from_pretrained(memorized("dm")[1], device="cpu")
     model.save_pretrained(tmp_path / "copy")
     again = Transducer.from_pretrained(tmp_path / "copy", device="cpu")
-    assert again.parse(["Dogs bark."]) == model.parse(["Dogs bark."])
+    assert unsigned(again.parse(["Dogs bark."])) == unsigned(model.parse(["Dogs bark."]))
     assert not (tmp_path / "copy" / "last").exists()
     assert (tmp_path / "copy" / "README.md").read_text().startswith('---\nlibrary_name: "arbora"\n')
     with pytest.raises(ModelError, match="name another folder"):
