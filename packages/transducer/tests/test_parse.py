@@ -373,6 +373,14 @@ def test_pre_and_postprocessing_of_broken_files(tmp_path: Path) -> None:
     assert run("preprocess", path).exit_code == 1
 
 
+def test_preprocessing_reads_standard_input_once(tmp_path: Path) -> None:
+    graph = "# ::id y\n# ::snt He wants it .\n(w / want-01 :ARG0 (h / he) :ARG1 (i / it))\n"
+    path = tmp_path / "one.amr"
+    path.write_text(graph, encoding="utf-8")
+    piped = run("preprocess", "-", stdin=graph)
+    assert (piped.exit_code, piped.stdout) == (0, run("preprocess", path).stdout)
+
+
 # What is it? -------------------------------------------------------------------------------------
 
 

@@ -22,6 +22,7 @@ from transducer.text.annotation import AnnotationError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from graphconv.graph import Graph
     from transducer.config import AmrConfig, DecodeConfig
     from transducer.parsing.amr_steps import Process
     from transducer.parsing.parser import Parse, Transducer
@@ -398,22 +399,23 @@ def preprocess(
     from transducer.frameworks import amr
     from transducer.parsing.amr_steps import learned_tables
 
-    leave_out = (lambda _: None) if skip_invalid else None  # those of IN are told once, below
-    tables, options = learned_tables(model, train_files or (input_,), leave_out)
-    _process(
-        input_,
-        options,
-        lambda graphs, on: amr.preprocess_graphs(graphs, tables, on),
-        skip_invalid=skip_invalid,
-        **rest,
-    )
+    given = _amr_of(input_, skip_invalid=skip_invalid)  # once: it may be a pipe
+    leave_out = (lambda _: None) if skip_invalid else None
+    tables, options = learned_tables(model, train_files, leave_out, given)
+    _process(given, options, lambda graphs, on: amr.preprocess_graphs(graphs, tables, on), **rest)
 
 
 @main.command()
 @_with_tables
 @_spotlight
 def postprocess(
-    input_: str, model: str | None, train_files: tuple[str, ...], spotlight: str, **rest: Any
+    input_: str,
+    model: str | None,
+    train_files: tuple[str, ...],
+    spotlight: str,
+    *,
+    skip_invalid: bool,
+    **rest: Any,
 ) -> None:
     """Finish graphs as a model emits them, and tell what each step changes.
 
@@ -426,28 +428,32 @@ def postprocess(
     tables, options = learned_tables(model, train_files)
     linker = make_linker(spotlight)
     _process(
-        input_,
+        _amr_of(input_, skip_invalid=skip_invalid),
         options,
         lambda graphs, on: amr.postprocess_graphs(graphs, tables, on, linker),
         **rest,
     )
 
 
+def _amr_of(path: str, *, skip_invalid: bool) -> list[Graph]:
+    from transducer.parsing.amr_steps import read_graphs
+
+    return read_graphs(path, (lambda e: cliutil.note(str(e))) if skip_invalid else None)
+
+
 def _process(
-    input_: str,
+    graphs: list[Graph],
     options: AmrConfig,
     process: Process,
     *,
     steps: tuple[str, ...],
-    skip_invalid: bool,
     output: str,
 ) -> None:
-    """Show the effect of each step on a file, and write what all of them make of it."""
+    """Show the effect of each step on graphs, and write what all of them make of them."""
     import graphconv
-    from transducer.parsing.amr_steps import Effect, effects, only, read_graphs
+    from transducer.parsing.amr_steps import Effect, effects, only
 
     options = only(options, steps)
-    graphs = read_graphs(input_, (lambda e: cliutil.note(str(e))) if skip_invalid else None)
     rows: list[tuple[object, ...]] = [("step", *Effect._fields[1:])]
     cliutil.note(cliutil.table([*rows, *effects(graphs, options, process)]))
     graphconv.write(process(graphs, options), output, format="amr")

@@ -41,9 +41,12 @@ def read_graphs(path: str, on_error: OnError | None = None) -> list[Graph]:
 
 
 def learned_tables(
-    model: str | None, train: Sequence[str], on_error: OnError | None = None
+    model: str | None,
+    train: Sequence[str],
+    on_error: OnError | None = None,
+    own: Sequence[Graph] = (),
 ) -> tuple[amr.Tables, AmrConfig]:
-    """Return the tables and switches of a model, or tables learned from files."""
+    """Return the tables and switches of a model, or tables learned from files or else *own*."""
     if model is not None:
         from transducer.storage.checkpoint import load_setup  # noqa: PLC0415 - imports torch
 
@@ -51,9 +54,9 @@ def learned_tables(
         if task.tables is None:
             raise TransducerError(f"{model} is a model for {task.name}, not for amr")
         return task.tables, task.config.amr
-    if not train:
+    graphs = [graph for file in train for graph in read_graphs(file, on_error)] or own
+    if not graphs:
         raise TransducerError("there is no AMR to learn from: give --model or --train")
-    graphs = [graph for file in train for graph in read_graphs(file, on_error)]
     return amr.Tables.learn(graphs), AmrConfig(polarity=True)
 
 
