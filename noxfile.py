@@ -160,7 +160,9 @@ def lowest_versions() -> list[str]:
     for package in PACKAGES:
         project = nox.project.load_toml(f"{package}/pyproject.toml")["project"]
         declared += project["dependencies"]
-        declared += [line for extra in project["optional-dependencies"].values() for line in extra]
+        declared += [
+            line for extra in project.get("optional-dependencies", {}).values() for line in extra
+        ]
     bounds = (re.fullmatch(r"([\w-]+)>=([\d.]+)", line) for line in declared)
     return sorted({f"{bound[1]}=={bound[2]}" for bound in bounds if bound})
 
