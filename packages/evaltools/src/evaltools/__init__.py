@@ -10,9 +10,11 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
 
+TYPE_CHECKING = False  # not from typing: its import is the longest before graphconv.starting
 if TYPE_CHECKING:
+    from typing import Any
+
     from evaltools.aligning import Alignment, align
     from evaltools.linting import lint
     from evaltools.scoring import Score, score

@@ -17,9 +17,11 @@ True
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
 
+TYPE_CHECKING = False  # not from typing: its import is the longest before graphconv.starting
 if TYPE_CHECKING:
+    from typing import Any
+
     from graphconv.alignment import align
     from graphconv.arborescence import Arborescence, Relation, Row, relations
     from graphconv.conversion import from_relations, linkage_units, to_arborescence, to_graph

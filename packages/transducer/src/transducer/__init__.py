@@ -11,9 +11,11 @@ from __future__ import annotations
 
 import os
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
 
+TYPE_CHECKING = False  # not from typing: its import is the longest before graphconv.starting
 if TYPE_CHECKING:
+    from typing import Any
+
     from transducer.parsing.document import Doc
     from transducer.parsing.parser import Transducer
     from transducer.parsing.pipeline import Pipeline, load
