@@ -163,8 +163,13 @@ def lowest_versions() -> list[str]:
         declared += [
             line for extra in project.get("optional-dependencies", {}).values() for line in extra
         ]
-    bounds = (re.fullmatch(r"([\w-]+)>=([\d.]+)", line) for line in declared)
-    return sorted({f"{bound[1]}=={bound[2]}" for bound in bounds if bound})
+    bounds: dict[str, tuple[int, ...]] = {}
+    for line in declared:
+        bound = re.fullmatch(r"([\w-]+)(?:\[[\w,]+\])?>=([\d.]+)", line)
+        if bound:  # of several bounds of a package the highest holds
+            version = tuple(map(int, bound[2].split(".")))
+            bounds[bound[1]] = max(version, bounds.get(bound[1], ()))
+    return sorted(f"{name}=={'.'.join(map(str, version))}" for name, version in bounds.items())
 
 
 @nox.session(default=False)

@@ -255,6 +255,8 @@ def _listen() -> None:
 def test_ctrl_c_during_imports_is_silent() -> None:
     program = (
         "import os, signal, sys\n"
+        # A shell lets programs in the background ignore it.
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "class Interrupt:\n"
         "    def find_spec(self, name, *_):\n"
         "        if name == 'click': os.kill(os.getpid(), signal.SIGINT)\n"
@@ -263,7 +265,10 @@ def test_ctrl_c_during_imports_is_silent() -> None:
     )
     result = subprocess.run([sys.executable, "-c", program], capture_output=True, check=False)
     assert (result.returncode, result.stderr) == (-signal.SIGINT, b"")
-    after = "import signal, graphconv.cli\nsignal.raise_signal(signal.SIGINT)\n"
+    after = (
+        "import signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "import graphconv.cli\nsignal.raise_signal(signal.SIGINT)\n"
+    )
     result = subprocess.run([sys.executable, "-c", after], capture_output=True, check=False)
     assert b"KeyboardInterrupt" in result.stderr
 
