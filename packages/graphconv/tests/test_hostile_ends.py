@@ -63,6 +63,23 @@ def test_sigterm_leaves_nothing_behind(tmp_path: Path, jobs: int) -> None:
     assert not list(folder.iterdir())
 
 
+def test_sigterm_in_a_finalizer_is_not_lost() -> None:
+    code = (
+        "import os, signal, time\n"
+        "from graphconv import cliutil\n"
+        "class Last:\n"
+        "    def __del__(self):\n"
+        "        os.kill(os.getpid(), signal.SIGTERM)\n"
+        "        time.sleep(0)\n"
+        "with cliutil._ending_well():\n"
+        "    last = Last()\n"
+        "    del last\n"
+        "    time.sleep(20)\n"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=15, check=False)
+    assert run.returncode == 128 + signal.SIGTERM
+
+
 @pytest.mark.parametrize(
     ("redirect", "message"),
     [(">&-", "standard output is closed"), ("<&-", "standard input is closed"), ("2>&-", "")],

@@ -21,6 +21,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import IO, Any, NoReturn, TypeVar
 
 import click
@@ -138,13 +139,28 @@ def _ending_well() -> Iterator[None]:
     try:
         yield
     finally:
+        if hasattr(signal, "setitimer"):
+            signal.setitimer(signal.ITIMER_REAL, 0)
         for each in ours:
             signal.signal(each, signal.SIG_DFL)
 
 
 def _end(number: int, _: Any) -> NoReturn:
     signal.signal(number, signal.SIG_IGN)  # once is enough; cleaning up must not be interrupted
+    if hasattr(signal, "setitimer"):
+        signal.signal(signal.SIGALRM, partial(_end_after_all, number))
+        signal.setitimer(signal.ITIMER_REAL, _LOST, _LOST)
     sys.exit(128 + number)
+
+
+def _end_after_all(number: int, *_: Any) -> None:
+    """Exit once more: finalizers and callbacks swallow what is raised in them, an exit too."""
+    if sys.exception() is None:  # else it is under way
+        sys.exit(128 + number)
+
+
+_LOST = 0.2
+"""Seconds after which an exit that is not under way was lost."""
 
 
 def group(
