@@ -77,7 +77,7 @@ def test_sigterm_in_a_finalizer_is_not_lost() -> None:
         "    time.sleep(20)\n"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=15, check=False)
-    assert run.returncode == 128 + signal.SIGTERM
+    assert (run.returncode, run.stderr) == (128 + signal.SIGTERM, b"")
 
 
 @pytest.mark.parametrize(

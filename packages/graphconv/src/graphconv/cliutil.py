@@ -147,6 +147,7 @@ def _ending_well() -> Iterator[None]:
 
 def _end(number: int, _: Any) -> NoReturn:
     signal.signal(number, signal.SIG_IGN)  # once is enough; cleaning up must not be interrupted
+    sys.unraisablehook = _unraisable
     if hasattr(signal, "setitimer"):
         signal.signal(signal.SIGALRM, partial(_end_after_all, number))
         signal.setitimer(signal.ITIMER_REAL, _LOST, _LOST)
@@ -157,6 +158,12 @@ def _end_after_all(number: int, *_: Any) -> None:
     """Exit once more: finalizers and callbacks swallow what is raised in them, an exit too."""
     if sys.exception() is None:  # else it is under way
         sys.exit(128 + number)
+
+
+def _unraisable(lost: Any) -> None:
+    """Tell of what a finalizer swallowed, but not of an exit, which will be raised again."""
+    if not issubclass(lost.exc_type, SystemExit):
+        sys.__unraisablehook__(lost)
 
 
 _LOST = 0.2
