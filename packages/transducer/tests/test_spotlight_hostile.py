@@ -70,6 +70,10 @@ def serve() -> Iterator[Callable[[bytes | Callable[[socket.socket], None]], str]
                         answer(connection)
                     else:
                         connection.sendall(answer)
+                        # What is left unread would reset the connection, and the answer with it.
+                        connection.shutdown(socket.SHUT_WR)
+                        while connection.recv(65_536):
+                            pass
 
     def start(answer: bytes | Callable[[socket.socket], None]) -> str:
         answers.append(answer)
