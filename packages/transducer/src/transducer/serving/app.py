@@ -224,7 +224,7 @@ async def convert(server: Server, http: Request) -> Response:
 
 
 async def score(server: Server, http: Request) -> Response:
-    """``POST /v1/score``: evaltools as a service, with a limit of time for each pair."""
+    """``POST /v1/score``: evaltools as a service; a pair has evaltools' own limits."""
     request = read_request(ScoreRequest, await _body(http, server.settings))
 
     def scored() -> dict[str, Any]:
