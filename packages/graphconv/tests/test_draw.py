@@ -16,6 +16,7 @@ from graphconv.draw.rows import draw_rows
 from graphconv.draw.units import draw_units
 from graphconv.errors import FormatError, GraphconvError
 from graphconv.graph import Edge, Graph, Node, Token
+from graphconv.views import words_of
 
 GRAPHS = [graph for path in sample_paths() for graph in io.read(path)]
 NONE = draw.Highlight()
@@ -152,3 +153,11 @@ def test_png(tmp_path: Path) -> None:
     pytest.importorskip("resvg_py")
     draw.save(GRAPHS[0], tmp_path / "out.png")
     assert (tmp_path / "out.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("graph", GRAPHS, ids=lambda graph: f"{graph.framework}-{graph.id}")
+def test_a_picture_says_which_words_its_nodes_stand_for(graph: Graph) -> None:
+    marked = re.findall(r'data-node="([^"]*)" data-words="([^"]*)"', draw.svg(graph))
+    shown = {node: tuple(map(int, words.split())) for node, words in marked}
+    assert shown == words_of(graph)
+    assert len(marked) == len(graph.nodes)

@@ -139,14 +139,14 @@ def _words(
         right = max(right, centers[i] + width / 2)
         node = nodes.get(i)
         state = highlight.nodes.get(node) if node is not None else None
+        shape: list[str] = []
         if node in tops or state in (canvas.MISSING, canvas.EXTRA):
             base = "box top" if node in tops else "box"
-            elements.append(
-                canvas.box(centers[i], y, width + 8, 21, canvas.classes_of(base, state))
-            )
-        elements.append(
+            shape.append(canvas.box(centers[i], y, width + 8, 21, canvas.classes_of(base, state)))
+        shape.append(
             canvas.text(centers[i], y, token.form, "faint" if node is None else "ink strong")
         )
+        elements.append(canvas.linked(shape, (i,), node))
         elements.append(canvas.text(centers[i], y + 19, str(i), "faint small"))
         if node in tops:
             elements.append(canvas.text(centers[i], y + 33, "top", "name small"))

@@ -167,6 +167,17 @@ def tip_classes(state: str | None, *, remote: bool = False) -> str:
     return "tip-remote" if remote else "tip"
 
 
+def linked(elements: Iterable[str], words: Iterable[int], node: str | None = None) -> str:
+    """Return elements as a group that says which words it stands for, and which node it is.
+
+    >>> linked(["<circle/>"], (0, 2), "n1")
+    '<g data-node="n1" data-words="0 2"><circle/></g>'
+    """
+    name = "" if node is None else f' data-node="{shown(node)}"'
+    places = " ".join(map(str, words))
+    return f'<g{name} data-words="{places}">{"".join(elements)}</g>'
+
+
 def beside(left: Drawing, right: Drawing, gap: float = 48) -> Drawing:
     """Put *right* to the right of *left*, with a thin line between them."""
     x = left.width + gap

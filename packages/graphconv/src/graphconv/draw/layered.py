@@ -82,9 +82,12 @@ def draw_layers(graph: Graph, highlight: Highlight) -> Drawing:
         if edge.source == edge.target:
             labels.extend(_loop(boxes[edge.source], edge.label, highlight.edges.get(number)))
     shapes = [
-        element
+        canvas.linked(
+            _shape(node, boxes[node.id], graph.tops, highlight.nodes.get(node.id)),
+            node.anchors,
+            node.id,
+        )
         for node in graph.nodes
-        for element in _shape(node, boxes[node.id], graph.tops, highlight.nodes.get(node.id))
     ]
     height = max(box.y + box.height / 2 for box in boxes.values())
     return Drawing(width, height, (*lines, *labels, *shapes))

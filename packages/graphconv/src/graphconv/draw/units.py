@@ -14,6 +14,7 @@ from graphconv.conversion.labels import is_linkage
 from graphconv.draw import canvas
 from graphconv.draw.canvas import Drawing, Highlight
 from graphconv.graph import Edge, Graph, Node
+from graphconv.views import words_of
 
 _WORD_GAP = 12
 _MIN_COLUMN = 30
@@ -59,12 +60,16 @@ def draw_units(graph: Graph, highlight: Highlight) -> Drawing:
         (x1, y1), (x2, y2) = places[edge.source], places[edge.target]
         middle = (x1 + x2) / 2, (y1 + y2) / 4 + (min(y1, y2) - _LEVEL_HEIGHT / 2) / 2
         labels.append(canvas.label(*middle, edge.label, "accent small"))
-    dots = [_dot(node, places[node.id], graph.tops, highlight) for node in graph.nodes]
+    below = words_of(graph)
+    dots = [
+        canvas.linked([_dot(node, places[node.id], graph.tops, highlight)], below[node.id], node.id)
+        for node in graph.nodes
+    ]
     texts = [
         element
         for i, token in enumerate(graph.tokens)
         for element in (
-            canvas.text(words[i], floor, token.form, "ink strong"),
+            canvas.linked([canvas.text(words[i], floor, token.form, "ink strong")], (i,)),
             canvas.text(words[i], floor + 18, str(i), "faint small"),
         )
     ]
