@@ -5,7 +5,8 @@
 
 A run parses dev sentences of each framework with the tree's models, greedy and with a beam, scores
 and checks them, and makes 20 updates of two recipes; the sample corpus and the weights of the
-models are compared as they are. The dev files are those of ``$ARBORA_CORPORA``.
+models are compared as they are. The dev files are those of ``$ARBORA_CORPORA``. Where a model was
+replaced between the two trees, ``--models`` names the folder of models that both runs use.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import click
@@ -56,10 +58,23 @@ def main() -> None:
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.option("--sentences", default=300, show_default=True, help="Dev sentences per framework.")
 @click.option("--only", multiple=True, type=click.Choice(["parse", "check", "sample", "train"]))
-def run(tree: Path, folder: Path, sentences: int, only: tuple[str, ...]) -> None:
+@click.option(
+    "--models",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Parse with amr/, dm/ and ucca/ in this folder.  [default: the tree's own models]",
+)
+def run(
+    tree: Path, folder: Path, sentences: int, only: tuple[str, ...], models: Path | None
+) -> None:
     """Write into FOLDER what the code of TREE does."""
     folder.mkdir(parents=True, exist_ok=True)
-    steps = {"parse": _parse, "check": _check, "sample": _sample, "train": _train}
+    models = models or _source(tree) / "models"
+    steps: dict[str, Callable[[Path, str, Path, Path], None]] = {
+        "parse": partial(_parse, models),
+        "check": _check,
+        "sample": partial(_sample, models),
+        "train": _train,
+    }
     with tempfile.TemporaryDirectory() as scratch:
         for framework in _DEV:
             gold = Path(scratch) / f"dev.{_SUFFIXES[framework]}"
@@ -96,11 +111,11 @@ def _some(framework: str, sentences: int) -> Iterator[Graph]:
         sentences -= 1 + (len(graph.tokens) // _SENTENCE_TOKENS if framework == "ucca" else 0)
 
 
-def _parse(tree: Path, framework: str, gold: Path, folder: Path) -> None:
+def _parse(models: Path, tree: Path, framework: str, gold: Path, folder: Path) -> None:
     """Parse greedily, with every score, and with a beam, and score the latter."""
     greedy = folder / f"{framework}.greedy.jsonl"
     beam = folder / f"{framework}.beam.mrp"
-    parse = ("transducer", "parse", "--model", str(_source(tree) / "models" / framework))
+    parse = ("transducer", "parse", "--model", str(models / framework))
     _call(tree, *parse, str(gold), "--beam", "1", "--scores", "-o", str(greedy))
     _call(tree, *parse, str(gold), "--beam", "5", "--to", "mrp", "-o", str(beam))
     score = _call(tree, "evaltools", "score", str(gold), str(beam), "--format", "json")
@@ -122,12 +137,12 @@ def _check(tree: Path, framework: str, gold: Path, folder: Path) -> None:
         (folder / f"{framework}.{command}.txt").write_text(written, encoding="utf-8")
 
 
-def _sample(tree: Path, framework: str, gold: Path, folder: Path) -> None:
+def _sample(models: Path, tree: Path, framework: str, gold: Path, folder: Path) -> None:
     """Copy the sample corpus, and what the weights of the model are."""
     del gold
     for path in sorted((_source(tree) / "sample").glob(f"*.{framework}*.gz")):
         (folder / f"sample.{path.name}").write_bytes(path.read_bytes())
-    weights = _digest(_source(tree) / "models" / framework / "model.safetensors")
+    weights = _digest(models / framework / "model.safetensors")
     (folder / f"{framework}.weights.sha256").write_text(weights + "\n", encoding="utf-8")
 
 

@@ -20,7 +20,8 @@ from evaltools.pairing import Evaluation
 from graphconv.codecs import Block
 from graphconv.codecs.mrp import format, parse  # noqa: A004 - a codec's names
 from graphconv.errors import ConversionError
-from graphconv.graph import FRAMEWORKS, Edge, Graph, Node, Token
+from graphconv.frameworks import FRAMEWORKS
+from graphconv.graph import Edge, Graph, Node, Token
 from graphconv.testing import CORPORA, graphs
 
 LABELS = st.sampled_from(["x", "X", "y"])

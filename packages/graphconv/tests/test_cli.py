@@ -11,7 +11,6 @@ from click.testing import CliRunner, Result
 
 from graphconv import cli, io
 from graphconv.check import SAMPLE
-from graphconv.graph import FRAMEWORKS
 from graphconv.isomorphism import isomorphic
 
 AMR, SDP, UCCA = (str(SAMPLE / name) for name in ("sample.amr", "sample.sdp", "ucca"))
@@ -28,9 +27,8 @@ def ok(*arguments: str | Path, stdin: bytes | None = None) -> str:
     return result.stdout
 
 
-def test_names_of_formats_and_frameworks_are_those_of_the_library() -> None:
+def test_names_of_formats_are_those_of_the_library() -> None:
     assert set(cli.FORMATS) == set(io.FORMATS)
-    assert set(cli.FRAMEWORKS) == set(FRAMEWORKS)
 
 
 def test_commands_are_the_documented_ones() -> None:

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from graphconv import Graph, from_relations, linkage_units, relations, to_arborescence, to_graph
 from graphconv.arborescence import Arborescence, rows_from_relations
-from graphconv.graph import FRAMEWORKS, Edge, Node
+from graphconv.frameworks import FRAMEWORKS
+from graphconv.graph import Edge, Node
 from graphconv.isomorphism import isomorphic
 from graphconv.testing import arborescences, graphs
 

@@ -14,7 +14,7 @@ import graphconv
 from graphconv import Edge, FormatError, Graph, Node, Token, io
 from graphconv.check import sample_paths
 from graphconv.errors import ConversionError
-from graphconv.graph import FRAMEWORKS
+from graphconv.frameworks import FRAMEWORKS
 from graphconv.testing import graphs
 
 WANT = """# ::id 7

@@ -9,7 +9,8 @@ from hypothesis import Phase, find, given, settings
 from hypothesis import strategies as st
 
 from graphconv import Graph, Node, linkage_units, to_arborescence
-from graphconv.graph import FRAMEWORKS, attribute, split_categories
+from graphconv.frameworks import FRAMEWORKS
+from graphconv.graph import attribute, split_categories
 from graphconv.testing import arborescences, graphs
 
 Predicate = Callable[[Graph], bool]

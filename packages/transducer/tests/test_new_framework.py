@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 import graphconv
-from graphconv.conversion import CONVERSIONS, bilexical
+from graphconv import frameworks
 from graphconv.graph import Edge, Graph, Node, Token
 from transducer.config import Config, ModelConfig, TrainConfig
 from transducer.data.trees import RelationKind, RowKind, TreeRules
@@ -85,8 +85,8 @@ def toy_graphs() -> Iterator[Graph]:
 
 @pytest.fixture
 def toy(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Enter the framework into the tables: graphconv's conversions, and ours."""
-    monkeypatch.setitem(CONVERSIONS, NAME, bilexical)
+    """Enter the framework into the tables: graphconv's, whose rows of DM suit it, and ours."""
+    monkeypatch.setitem(frameworks.FRAMEWORKS, NAME, frameworks.FRAMEWORKS["dm"])
     monkeypatch.setitem(sys.modules, "toy_framework", sys.modules[__name__])
     monkeypatch.setitem(FRAMEWORKS, NAME, "toy_framework")
 

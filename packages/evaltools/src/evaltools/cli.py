@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from graphconv import cliutil
-from graphconv.graph import FRAMEWORKS
+from graphconv.frameworks import FRAMEWORKS
 from graphconv.io.files import STDIO
 
 if TYPE_CHECKING:

@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 from evaltools.counts import Statistics
 from evaltools.errors import EvaluationError
 from evaltools.items import PairedItems
-from graphconv.graph import FRAMEWORKS, Graph
+from graphconv.frameworks import FRAMEWORKS
+from graphconv.graph import Graph
 
 
 class Metric(NamedTuple):
@@ -27,7 +28,7 @@ class Metric(NamedTuple):
     @property
     def is_general(self) -> bool:
         """Whether it scores every framework, so that it does not tell which one is meant."""
-        return self.frameworks == FRAMEWORKS
+        return self.frameworks == tuple(FRAMEWORKS)
 
     def pair_counts(self, gold: Graph, pred: Graph | None, options: dict[str, Any]) -> Statistics:
         """Score one pair."""
@@ -61,7 +62,7 @@ METRICS = {
     "wlk": Metric("evaltools.wlk", ("amr",)),
     "wwlk": Metric("evaltools.wwlk", ("amr",), ("vectors",)),
     "sembleu": Metric("evaltools.sembleu", ("amr",)),
-    "mrp": Metric("evaltools.mrp", FRAMEWORKS, ("time_limit",)),
+    "mrp": Metric("evaltools.mrp", tuple(FRAMEWORKS), ("time_limit",)),
 }
 """The metrics by name; the first one that scores a framework is its usual one."""
 

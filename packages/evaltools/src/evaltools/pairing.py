@@ -20,7 +20,8 @@ from evaltools.metrics import METRICS, metric_of
 from evaltools.sources import GRAPHS, Source, by_order, source_of
 from graphconv.codecs import Block
 from graphconv.errors import FormatError, GraphconvError
-from graphconv.graph import BILEXICAL, Graph, attribute
+from graphconv.frameworks import BILEXICAL
+from graphconv.graph import Graph, attribute
 from graphconv.io import MIXED_FORMATS, parse_block, read_blocks
 from graphconv.io.parallel import ordered_map
 

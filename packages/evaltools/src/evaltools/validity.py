@@ -16,7 +16,8 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
 
-from graphconv.graph import BILEXICAL, FRAMEWORKS, LINKAGE, Graph, attribute
+from graphconv.frameworks import BILEXICAL, FRAMEWORKS
+from graphconv.graph import LINKAGE, Graph, attribute
 
 # ARG1 of AMR and DM, verb_ARG1 of PAS; functors of PSD may repeat (coordination).
 _CORE = re.compile(r"(?:.*_)?ARG[0-9]+").fullmatch

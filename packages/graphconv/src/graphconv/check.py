@@ -26,14 +26,14 @@ from graphconv.arborescence import Arborescence, relations
 from graphconv.codecs import Block, arborescence
 from graphconv.conversion import from_relations, to_arborescence, to_graph
 from graphconv.errors import FormatError, GraphconvError
-from graphconv.graph import BILEXICAL, Graph, Node, attribute
+from graphconv.frameworks import FRAMEWORKS, Nodes
+from graphconv.graph import Graph, Node, attribute
 from graphconv.io.stream import Input
 
 SAMPLE = Path(__file__).parent / "sample"
 """A folder with a few graphs of each framework, for trying things out."""
 
 
-_WORDS_ARE_NODES = BILEXICAL | {"ucca"}
 _KEPT_BYTE_FOR_BYTE = frozenset({"sdp"})
 
 
@@ -77,7 +77,7 @@ def check_input(item: Input) -> Result:
     failure = _broken(f"graph -> {item.format} file -> graph", lambda: _file_round_trip(item))
     if failure:
         failures.append(failure)
-    if item.graph.framework == "ucca" and not failures:
+    if FRAMEWORKS[item.graph.framework].nodes is Nodes.UNIT and not failures:
         law = "graph -> relations -> graph as it is scored"
         failures += filter(None, [_broken(law, lambda: _same_types(item.graph))])
     return Result(item.path, item.graph.framework, item.graph.id, tuple(failures))
@@ -112,7 +112,7 @@ def _equal_by(name: Mapping[str, str], graph: Graph, bare: Graph) -> bool:
 
 def _core(node: Node, node_id: str, framework: str) -> tuple[object, ...]:
     """Return what the relations say about a node; AMR's and EDS's nodes are not words there."""
-    anchors = sorted(node.anchors) if framework in _WORDS_ARE_NODES else ()
+    anchors = sorted(node.anchors) if FRAMEWORKS[framework].has_words else ()
     return (node_id, node.label, tuple(anchors), node.constant, node.implicit)
 
 

@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from graphconv import cliutil
+from graphconv.frameworks import FRAMEWORKS
 
 if TYPE_CHECKING:
     from graphconv.errors import GraphconvError
     from graphconv.io.stream import Reader, Source
 
-# The names are those of graphconv.io.FORMATS and graphconv.graph.FRAMEWORKS, repeated here so that
-# --help imports nothing; a test compares them.
+# The names are those of graphconv.io.FORMATS, repeated here so that --help imports no reader; a
+# test compares them.
 FORMATS = ("amr", "sdp", "ucca", "mrp", "arborescence", "relations")
-FRAMEWORKS = ("amr", "dm", "pas", "psd", "ucca", "eds")
 
 _input = click.argument("input_", metavar="IN", default="-", type=cliutil.existing())
 _output = click.option(

@@ -56,12 +56,6 @@ if TYPE_CHECKING:
 Attributes = tuple[tuple[str, Any], ...]
 """Pairs (name, value); a value is what JSON can hold."""
 
-BILEXICAL = frozenset({"dm", "pas", "psd"})
-"""The frameworks of SDP files: a node is a token."""
-
-FRAMEWORKS = ("amr", "dm", "pas", "psd", "ucca", "eds")
-"""Every framework that graphconv knows."""
-
 
 class Token(NamedTuple):
     """A word of the sentence, with what the treebank says about it."""

@@ -17,6 +17,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from typing import NamedTuple
 
+from graphconv.frameworks import framework
 from graphconv.graph import Graph, Node
 
 
@@ -66,10 +67,10 @@ def _network(graph: Graph) -> _Network:
 
 
 def _unaligned(graph: Graph) -> Callable[[Node], Node]:
-    """Return what takes the alignment from a node: in AMR it is a note, no part of the graph."""
-    return (
-        (lambda node: node._replace(anchors=())) if graph.framework == "amr" else lambda node: node
-    )
+    """Return what takes the alignment from a node: of AMR it is a note, no part of the graph."""
+    if framework(graph.framework, graph.id).penman_notes:
+        return lambda node: node._replace(anchors=())
+    return lambda node: node
 
 
 def _look(node: Node, is_top: bool) -> Hashable:

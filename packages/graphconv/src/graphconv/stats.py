@@ -15,6 +15,7 @@ from collections.abc import Iterable, Mapping
 
 from graphconv.conversion import linkage_units, to_arborescence
 from graphconv.conversion.labels import is_linkage
+from graphconv.frameworks import FRAMEWORKS, Nodes
 from graphconv.graph import Graph, split_categories
 from graphconv.io.stream import Input
 
@@ -59,7 +60,7 @@ def count(graph: Graph) -> Counter[str]:
     counts["inverted edges"] = sum(("inverted", True) in edge.attributes for edge in graph.edges)
     counts["remote edges"] = sum(edge.remote for edge in graph.edges)
     counts["implicit units"] = sum(node.implicit for node in graph.nodes)
-    if graph.framework == "ucca":
+    if FRAMEWORKS[graph.framework].nodes is Nodes.UNIT:
         counts["linkage units"] = len(linkage_units(graph))
         counts["discontiguous units"] = _discontiguous(graph)
         counts["edges with several categories"] = sum(

@@ -24,8 +24,8 @@ from hypothesis.strategies import DrawFn, SearchStrategy  # noqa: TC002 - types,
 
 from graphconv.arborescence import Arborescence
 from graphconv.conversion import to_arborescence
+from graphconv.frameworks import FRAMEWORKS, Nodes
 from graphconv.graph import (
-    BILEXICAL,
     Attributes,
     Edge,
     Graph,
@@ -66,7 +66,7 @@ _KINDS = st.tuples(
 
 def graphs(framework: str) -> SearchStrategy[Graph]:
     """Return a strategy for valid graphs of *framework*."""
-    return _STRATEGIES[framework](framework)
+    return _STRATEGIES[FRAMEWORKS[framework].nodes](framework)
 
 
 def arborescences(framework: str) -> SearchStrategy[Arborescence]:
@@ -97,17 +97,19 @@ def tokens(max_size: int = 6) -> SearchStrategy[tuple[Token, ...]]:
 def _concept_graphs(draw: DrawFn, framework: str) -> Graph:
     """AMR and EDS: any number of concepts and constants, any edges between them."""
     words = draw(tokens())
+    is_penman = FRAMEWORKS[framework].penman_notes
     nodes: list[Node] = []
     for i in range(draw(st.integers(0, 6))):
-        constant = framework == "amr" and draw(st.booleans())
+        constant = is_penman and draw(st.booleans())
         label = draw(names(*_CONSTANTS) if constant else _concepts())
         name = f":{sum(node.constant for node in nodes)}" if constant else f"v{i}"
-        anchors = draw(_positions(len(words))) if framework == "eds" or draw(st.booleans()) else ()
+        anchored = not is_penman or draw(st.booleans())
+        anchors = draw(_positions(len(words))) if anchored else ()
         extra = draw(attributes("alignment"))
         nodes.append(Node(name, label, anchors, constant, False, extra))
     # The attribute that says which edges were written inverted: on some, or on none at all.
     flags: SearchStrategy[Attributes] = st.just(())
-    if framework == "amr" and draw(st.booleans()):
+    if is_penman and draw(st.booleans()):
         flags = st.sampled_from(
             ((), (("inverted", True),), (("alignment", "e.1"), ("inverted", True)))
         )
@@ -267,9 +269,8 @@ def _with_top(graph: Graph, top: str) -> Graph:
     )
 
 
-_STRATEGIES: dict[str, Callable[[str], SearchStrategy[Graph]]] = {
-    "amr": _concept_graphs,
-    "eds": _concept_graphs,
-    **dict.fromkeys(sorted(BILEXICAL), _token_graphs),
-    "ucca": _unit_graphs,
+_STRATEGIES: dict[Nodes, Callable[[str], SearchStrategy[Graph]]] = {
+    Nodes.CONCEPT: _concept_graphs,
+    Nodes.TOKEN: _token_graphs,
+    Nodes.UNIT: _unit_graphs,
 }

@@ -2,7 +2,8 @@
 
 These are the functions behind the methods of :class:`graphconv.graph.Graph`.
 
->>> from graphconv.graph import Edge, Graph, Node, Token
+>>> from graphconv.frameworks import Nodes, framework
+from graphconv.graph import Edge, Graph, Node, Token
 >>> graph = Graph(
 ...     "1", "dm", (Token("Dogs"), Token("bark")), (Node("1", None, (0,)), Node("2", None, (1,))),
 ...     (Edge("2", "1", "ARG1"),), ("2",),
@@ -27,9 +28,10 @@ from graphconv.codecs.arborescence import (
     attributes_to_json,
     known_framework,
 )
-from graphconv.codecs.mrp.text import rebuild
+from graphconv.codecs.mrp.text import given_text, rebuild
 from graphconv.errors import ConversionError, FormatError
-from graphconv.graph import Attributes, Edge, Graph, Node, Token, attribute
+from graphconv.frameworks import Nodes, framework
+from graphconv.graph import Attributes, Edge, Graph, Node, Token
 
 Span = tuple[int, int]
 Triple = tuple[str, str, str]
@@ -56,9 +58,8 @@ def token_spans(graph: Graph) -> list[Span]:
 
 
 def _text_and_spans(graph: Graph) -> tuple[str, list[Span]]:
-    pairs, name = (graph.metadata, "snt") if graph.framework == "amr" else (graph.extras, "input")
-    given = attribute(pairs, name)
-    if not isinstance(given, str):
+    given = given_text(graph)
+    if given is None:
         return rebuild(graph.tokens)
     text, spans = rebuild(graph.tokens, given)
     if text != given:  # spans of another text, where blanks were written otherwise
@@ -83,7 +84,7 @@ def span_of(graph: Graph, node_id: str) -> Span | None:
 def words_of(graph: Graph) -> dict[str, tuple[int, ...]]:
     """Return the positions of each node's words, in order; in UCCA those of its whole yield."""
     found = {node.id: set(node.anchors) for node in graph.nodes}
-    if graph.framework == "ucca":
+    if framework(graph.framework, graph.id).nodes is Nodes.UNIT:
         children: dict[str, list[str]] = {node.id: [] for node in graph.nodes}
         for edge in graph.edges:
             if not edge.remote:

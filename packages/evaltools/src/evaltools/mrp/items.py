@@ -30,6 +30,7 @@ from evaltools.amr_triples import Triple, Triples
 from evaltools.items import Item
 from graphconv.codecs.mrp.record import Json, edge_items, encode, owned_constants
 from graphconv.errors import ConversionError
+from graphconv.frameworks import FRAMEWORKS
 from graphconv.graph import Graph
 
 KINDS = ("tops", "labels", "properties", "anchors", "edges", "attributes")
@@ -132,7 +133,7 @@ def _about_edges(graph: Graph, names: Mapping[str, Any]) -> Iterator[_Found]:
     for place, edge in enumerate(graph.edges):
         if edge.source not in names or edge.target not in names:
             continue
-        for item in edge_items(edge, graph.framework, names):
+        for item in edge_items(edge, FRAMEWORKS[graph.framework], names):
             label, turned = _normal(item)
             source, target = numbers[item["source"]], numbers[item["target"]]
             if turned:

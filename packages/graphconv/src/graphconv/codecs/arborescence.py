@@ -28,14 +28,13 @@ from graphconv.codecs._json import (
     optional,
 )
 from graphconv.conversion.side import freeze, thaw
-from graphconv.graph import BILEXICAL, FRAMEWORKS, Attributes, Token
+from graphconv.frameworks import FRAMEWORKS
+from graphconv.graph import Attributes, Token
 
 VERSION = 1
 """The version of the record that this module writes, and the only one it reads."""
 
 _KEYS = frozenset({"arborescence", "id", "framework", "tokens", "rows", "side"})
-
-_WORDS_ARE_NODES = BILEXICAL | {"ucca"}
 
 blocks = line_blocks
 
@@ -90,12 +89,13 @@ def known_framework(name: str) -> str:
 def check(tree: Arborescence) -> None:
     """Raise unless the rows are an arborescence over the tokens, and agree with these."""
     tree.validate()
+    has_words = FRAMEWORKS[tree.framework].has_words
     for number, row in enumerate(tree.rows, start=1):
         for anchor in row.anchors:
             if not 0 <= anchor < len(tree.tokens):
                 raise Malformed(f"row {number} is anchored to token {anchor}, which does not exist")
             form = tree.tokens[anchor].form
-            if form != row.label and tree.framework in _WORDS_ARE_NODES:
+            if form != row.label and has_words:
                 raise Malformed(f"row {number} is called {row.label!r}, but its token is {form!r}")
         first = tree.rows[row.index - 1]
         if first.label != row.label:

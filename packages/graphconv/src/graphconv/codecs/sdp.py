@@ -26,8 +26,8 @@ from typing import Any, NamedTuple, cast
 
 from graphconv.codecs import Block
 from graphconv.errors import FormatError
+from graphconv.frameworks import written_as
 from graphconv.graph import (
-    BILEXICAL,
     PREDICATE,
     Attributes,
     Edge,
@@ -327,7 +327,7 @@ def _version(graph: Graph) -> str:
 
 
 def _format(graph: Graph, version: str) -> str:
-    if graph.framework not in BILEXICAL:
+    if graph.framework not in written_as("sdp"):
         raise _unwritable(graph, f"a graph of {graph.framework} cannot be written as SDP")
     positions = _positions(graph)
     try:

@@ -41,6 +41,8 @@ from graphconv.conversion import amr, bilexical, ucca
 from graphconv.conversion.side import Bare, Built, freeze_pairs, pack, thaw_pairs, unpack
 from graphconv.conversion.ucca import linkage_units
 from graphconv.errors import ConversionError
+from graphconv.frameworks import Nodes
+from graphconv.frameworks import framework as framework_of
 from graphconv.graph import Attributes, Graph, Token
 
 __all__ = ["from_relations", "linkage_units", "to_arborescence", "to_graph"]
@@ -58,13 +60,10 @@ class Conversion(Protocol):
 
 CONVERSIONS: dict[str, Conversion] = {
     "amr": amr,
-    "eds": amr,
-    "dm": bilexical,
-    "pas": bilexical,
-    "psd": bilexical,
+    "bilexical": bilexical,
     "ucca": ucca,
 }
-"""The module of each framework."""
+"""The modules, by the names in :mod:`graphconv.frameworks`."""
 
 
 def to_arborescence(
@@ -80,8 +79,9 @@ def to_arborescence(
     Raises:
         ConversionError: The graph is not a valid one of its framework.
     """
-    conversion = _conversion(graph.framework, graph.id)
-    if foundational and graph.framework == "ucca":
+    framework = framework_of(graph.framework, graph.id)
+    conversion = CONVERSIONS[framework.conversion]
+    if foundational and framework.nodes is Nodes.UNIT:
         graph = ucca.foundational(graph)
     try:
         rows, ids, side = conversion.build(graph, unit_labels=unit_labels)
@@ -107,7 +107,7 @@ def to_graph(tree: Arborescence) -> Graph:
     Raises:
         ConversionError: The rows or the side record are not those of a graph.
     """
-    conversion = _conversion(tree.framework, tree.id)
+    conversion = CONVERSIONS[framework_of(tree.framework, tree.id).conversion]
     rows, side = tree.rows, tree.side
     if rows and rows[0].relation != ROOT_RELATION:
         raise ConversionError("the first row is not a root", graph_id=tree.id)
@@ -154,12 +154,3 @@ def from_relations(
     if rows and rows[0].relation != ROOT_RELATION:
         raise ConversionError("the first relation is not that of a root", graph_id=id)
     return tree
-
-
-def _conversion(framework: str, graph_id: str) -> Conversion:
-    if framework not in CONVERSIONS:
-        known = ", ".join(CONVERSIONS)
-        raise ConversionError(
-            f"unknown framework {framework!r}, not one of {known}", graph_id=graph_id
-        )
-    return CONVERSIONS[framework]

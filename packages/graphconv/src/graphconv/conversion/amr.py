@@ -40,6 +40,7 @@ from graphconv.conversion.spanning import (
     span,
     span_rest,
 )
+from graphconv.frameworks import FRAMEWORKS
 from graphconv.graph import Attributes, Edge, Graph, Node, attribute
 
 _ESCAPE = "\\"
@@ -115,7 +116,7 @@ def build(graph: Graph, *, unit_labels: bool = True) -> Built:
 
 def read(rows: Sequence[Row], ids: Sequence[str] | None, framework: str) -> Bare:
     """Return the graph that the rows alone describe."""
-    inverted = _INVERTED if framework == "amr" else ()
+    inverted = _INVERTED if FRAMEWORKS[framework].penman_notes else ()
     indices = _indices(rows)
     names = dict(zip(indices, _fresh_ids(rows) if ids is None else ids, strict=True))
     nodes = tuple([_node(name, rows[index - 1][0]) for index, name in names.items()])
@@ -136,7 +137,7 @@ def read(rows: Sequence[Row], ids: Sequence[str] | None, framework: str) -> Bare
 
 def _is_plain(graph: Graph) -> bool:
     """Say whether rows can hold everything but the order, and attributes of edges."""
-    if graph.framework != "amr" or [edge for edge in graph.edges if edge[3]]:
+    if not FRAMEWORKS[graph.framework].penman_notes or [edge for edge in graph.edges if edge[3]]:
         return False
     unusual = [node for node in graph.nodes if node[5] or node[2] or node[4] or node[1] is None]
     return not unusual

@@ -33,7 +33,8 @@ from graphconv.draw.layered import draw_layers
 from graphconv.draw.rows import draw_rows
 from graphconv.draw.units import draw_units
 from graphconv.errors import FormatError, GraphconvError
-from graphconv.graph import BILEXICAL, Graph
+from graphconv.frameworks import framework
+from graphconv.graph import Graph
 from graphconv.io import files
 
 __all__ = [
@@ -66,14 +67,15 @@ def svg(
     *title* stands above the picture; by default it is the graph's id and framework.
     """
     title = f"{graph.id} · {graph.framework}" if title is None else title
-    drawing = _draw(graph, highlight or Highlight())
+    row = framework(graph.framework, graph.id)
+    drawing = DRAWINGS[row.drawing](graph, highlight or Highlight())
     if tree is not None:
         rows = draw_rows(tree)
         drawing = (canvas.beside if drawing.width <= _WIDEST_BESIDE else canvas.below)(
             drawing, rows
         )
     sentence = " ".join(token.form for token in graph.tokens)
-    if graph.framework not in BILEXICAL and graph.framework != "ucca" and sentence:
+    if sentence and not row.has_words:
         drawing = canvas.below(canvas.paragraph(sentence, max(drawing.width, 420)), drawing, 14)
     if title:
         heading = canvas.paragraph(title, max(drawing.width, 420), "faint small")
@@ -130,11 +132,12 @@ def save(graph: Graph, path: str | os.PathLike[str]) -> None:
         file.write(picture)
 
 
-def _draw(graph: Graph, highlight: Highlight) -> Drawing:
-    if graph.framework in BILEXICAL:
-        return draw_arcs(graph, highlight)
-    return (draw_units if graph.framework == "ucca" else draw_layers)(graph, highlight)
-
+DRAWINGS: dict[str, Callable[[Graph, Highlight], Drawing]] = {
+    "arcs": draw_arcs,
+    "layers": draw_layers,
+    "units": draw_units,
+}
+"""The kinds of drawings, by the names in :mod:`graphconv.frameworks`."""
 
 FORMATS: dict[str, Callable[[Graph, Arborescence | None], bytes]] = {
     "svg": lambda graph, tree: svg(graph, tree=tree).encode(),

@@ -15,13 +15,13 @@ its name only when it is complete.
 
 from graphconv.io.reading import (
     FORMATS,
-    FRAMEWORKS_OF,
     MIXED_FORMATS,
     TREE_FORMATS,
     Codec,
     OnError,
     codec,
     detect,
+    held_frameworks,
     looks_like_graphs,
     parse_block,
     parse_tree,
@@ -31,19 +31,18 @@ from graphconv.io.reading import (
     report,
 )
 from graphconv.io.strings import dumps, loads, string_blocks
-from graphconv.io.writing import NATIVE, named_format, native_format, passage_name, write
+from graphconv.io.writing import named_format, native_format, passage_name, write
 
 __all__ = [
     "FORMATS",
-    "FRAMEWORKS_OF",
     "MIXED_FORMATS",
-    "NATIVE",
     "TREE_FORMATS",
     "Codec",
     "OnError",
     "codec",
     "detect",
     "dumps",
+    "held_frameworks",
     "loads",
     "looks_like_graphs",
     "named_format",

@@ -19,10 +19,9 @@ from collections import Counter
 from io import StringIO
 
 from graphconv.errors import FormatError, GraphconvError
-from graphconv.graph import BILEXICAL, Graph
+from graphconv.frameworks import framework
+from graphconv.graph import Graph
 from graphconv.io.reading import codec
-
-_WORDS_ARE_NODES = BILEXICAL | {"ucca"}
 
 
 def prove(name: str, text: str, graph: Graph) -> None:
@@ -41,7 +40,7 @@ def prove(name: str, text: str, graph: Graph) -> None:
 
 def _summary(graph: Graph) -> tuple[object, ...]:
     """Return what must not change, whatever the nodes are called."""
-    has_words = graph.framework in _WORDS_ARE_NODES
+    has_words = framework(graph.framework, graph.id).has_words
     looks = {
         node.id: (
             node.label,

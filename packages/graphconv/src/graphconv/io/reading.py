@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
 from graphconv.codecs import Block
 from graphconv.errors import FileError, FormatError, GraphconvError, located
-from graphconv.graph import BILEXICAL, FRAMEWORKS, Graph
+from graphconv.frameworks import FRAMEWORKS, Nodes, written_as
+from graphconv.graph import Graph
 from graphconv.io import files
 
 if TYPE_CHECKING:
@@ -29,9 +30,6 @@ TREE_FORMATS = frozenset({"arborescence", "relations"})
 
 MIXED_FORMATS = TREE_FORMATS | {"mrp"}
 """The formats whose records name their framework, so that one file may hold several."""
-
-FRAMEWORKS_OF = {"amr": ("amr",), "sdp": tuple(sorted(BILEXICAL)), "ucca": ("ucca",)}
-"""The frameworks that the files of a format can hold; all in the other formats."""
 
 OnError = Callable[[GraphconvError], None]
 """Called with the error about a bad graph, which is then skipped."""
@@ -83,14 +81,24 @@ def detect(head: str, filename: str | None = None) -> str:
     )
 
 
+def held_frameworks(name: str) -> tuple[str, ...]:
+    """Return the frameworks that files of a format can hold.
+
+    >>> held_frameworks("sdp")
+    ('dm', 'pas', 'psd')
+    """
+    return tuple(FRAMEWORKS) if name in MIXED_FORMATS else written_as(name)
+
+
 def check_framework(name: str, framework: str | None, filename: str) -> None:
     """Refuse a framework that is none, or that files of the format cannot hold."""
-    if framework is None or framework in FRAMEWORKS_OF.get(name, FRAMEWORKS):
+    held = held_frameworks(name)
+    if framework is None or framework in held:
         return
     if framework not in FRAMEWORKS:
         raise FileError(f"unknown framework {framework!r}; known are {', '.join(FRAMEWORKS)}")
-    held = " or ".join(FRAMEWORKS_OF[name])
-    raise FileError(f"the file holds {held} graphs ({name}), not {framework}", filename=filename)
+    message = f"the file holds {' or '.join(held)} graphs ({name}), not {framework}"
+    raise FileError(message, filename=filename)
 
 
 def read(
@@ -169,7 +177,7 @@ def parse_block(name: str, block: Block, framework: str | None = None) -> Graph:
             message = "the side record is not that of a graph"
             text = block.text.strip()
             raise FormatError(message, filename=block.filename, lineno=block.lineno, text=text)
-        if graph.framework == "ucca":
+        if FRAMEWORKS[graph.framework].nodes is Nodes.UNIT:
             as_tree(graph)  # refuses cycles and the like, of which rows know nothing
     return graph
 

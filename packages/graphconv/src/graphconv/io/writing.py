@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from graphconv.errors import FormatError, GraphconvError, located
+from graphconv.frameworks import framework
 from graphconv.graph import Graph, attribute
 from graphconv.io import files
 from graphconv.io.proof import prove
@@ -26,8 +27,6 @@ from graphconv.io.reading import (
 if TYPE_CHECKING:
     from graphconv.arborescence import Arborescence
 
-NATIVE = {"amr": "amr", "dm": "sdp", "pas": "sdp", "psd": "sdp", "ucca": "ucca", "eds": "mrp"}
-"""The usual format of a framework."""
 _SUFFIXES = {".amr": "amr", ".sdp": "sdp", ".mrp": "mrp", ".tsv": "relations", ".xml": "ucca"}
 _escape = re.compile(r"[^\w.-]|^\.|\A\Z").sub  # what not every system has in the name of a file
 
@@ -43,7 +42,7 @@ class Place(NamedTuple):
 def native_format(graph: Graph) -> str:
     """Return the format that a graph came from, or else the usual one of its framework."""
     named = re.match("[a-z]+", str(attribute(graph.extras, "format", "")))
-    return named[0] if named and named[0] in FORMATS else NATIVE[graph.framework]
+    return named[0] if named and named[0] in FORMATS else framework(graph.framework, graph.id).codec
 
 
 def write(

@@ -21,9 +21,9 @@ from typing import Any
 from graphconv import io
 from graphconv.codecs import Block
 from graphconv.errors import FormatError
-from graphconv.graph import Graph, split_categories
+from graphconv.graph import Graph
 from graphconv.io.stream import Input
-from graphconv.search.match import anchors_of, names_of
+from graphconv.search.match import anchors_of, names_of, roles_of
 from graphconv.search.pattern import Demand, Group, Pattern, PatternEdge
 
 MAGIC = b"SQLite format 3\x00"
@@ -112,7 +112,7 @@ def _terms(graph: Graph) -> Iterator[tuple[str, str]]:
         for name in own:
             yield "name", name
     for edge in graph.edges:
-        for role in split_categories(edge.label) if graph.framework == "ucca" else (edge.label,):
+        for role in roles_of(edge, graph):
             yield "role", role
             for source in called[edge.source]:
                 for target in called[edge.target]:

@@ -15,7 +15,8 @@ import time
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from graphconv.graph import BILEXICAL, Graph, Node, attribute, split_categories
+from graphconv.frameworks import FRAMEWORKS, Nodes, framework
+from graphconv.graph import Edge, Graph, Node, attribute, split_categories
 from graphconv.search.pattern import Demand, Group, Pattern, PatternEdge, PatternNode, WordDemand
 
 Binding = Mapping[int, int]
@@ -62,7 +63,8 @@ def names_of(graph: Graph) -> list[tuple[str, ...]]:
     AMR and EDS: its label (a string with and without its quotes). DM, PAS and PSD: lemma and form
     of its token. UCCA: the categories of its edges that are not remote; ``ROOT`` for the top.
     """
-    if graph.framework == "ucca":
+    nodes = framework(graph.framework, graph.id).nodes
+    if nodes is Nodes.UNIT:
         categories: dict[str, list[str]] = {node.id: [] for node in graph.nodes}
         for edge in graph.edges:
             if not edge.remote:
@@ -70,13 +72,20 @@ def names_of(graph: Graph) -> list[tuple[str, ...]]:
         for top in graph.tops:
             categories[top].append("ROOT")
         return [tuple(dict.fromkeys(categories[node.id])) for node in graph.nodes]
-    if graph.framework in BILEXICAL:
+    if nodes is Nodes.TOKEN:
         tokens = [graph.tokens[node.anchors[0]] if node.anchors else None for node in graph.nodes]
         return [
             tuple(dict.fromkeys(n for n in (token.lemma, token.form) if n)) if token else ()
             for token in tokens
         ]
     return [_labels(node) for node in graph.nodes]
+
+
+def roles_of(edge: Edge, graph: Graph) -> tuple[str, ...]:
+    """Return what an edge is called in a pattern: its label, in UCCA each of its categories."""
+    if FRAMEWORKS[graph.framework].has_categories:
+        return split_categories(edge.label)
+    return (edge.label,)
 
 
 def anchors_of(node: Node) -> tuple[int, ...]:
@@ -218,11 +227,7 @@ class _Search:
     def _edges_at(self, edge: PatternEdge, forward: bool, start: int) -> Iterator[int]:
         """Yield the edges at a node that a pattern's edge may be."""
         for number, leaves in self.around[start]:
-            roles = (
-                split_categories(self.graph.edges[number].label)
-                if self.graph.framework == "ucca"
-                else (self.graph.edges[number].label,)
-            )
+            roles = roles_of(self.graph.edges[number], self.graph)
             if (leaves == forward and _passes(edge.role, roles)) or (
                 leaves != forward and edge.inverse is not None and _passes(edge.inverse, roles)
             ):

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from graphconv import io
+from graphconv.frameworks import FRAMEWORKS
 from graphconv.io.files import STDIO
 from transducer.config import DecodeConfig
 from transducer.errors import TransducerError
@@ -19,9 +20,6 @@ _ALIGNED = frozenset({"amr"})
 
 PASSAGES = frozenset({"ucca"})
 """Formats with a file for each graph, which streams join to one."""
-
-_HOLDS = {"amr": ("amr",), "sdp": ("dm", "pas", "psd"), "ucca": ("ucca",)}
-"""The frameworks that a format can hold, where these are not all."""
 
 _ALONE = ("scores", "nbest", "attention", "resume")
 """What cannot be asked together with ``--incremental``."""
@@ -78,8 +76,8 @@ def choose_format(task: str, output: str, to: str | None) -> str:
     named = io.named_format(output) if output != STDIO else None
     if to and named and to != named:
         raise TransducerError(f"{output} is the name of a {named} file, and --to says {to}")
-    chosen = to or named or io.NATIVE[task]
-    if task not in _HOLDS.get(chosen, (task,)):
+    chosen = to or named or FRAMEWORKS[task].codec
+    if task not in io.held_frameworks(chosen):
         raise TransducerError(f"the format {chosen} cannot hold {task} graphs")
     return chosen
 

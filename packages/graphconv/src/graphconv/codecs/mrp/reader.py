@@ -43,7 +43,6 @@ from graphconv.codecs._json import (
 )
 from graphconv.codecs.arborescence import attributes_from_json, known_framework
 from graphconv.codecs.mrp.record import (
-    HAS_PROPERTIES,
     KEYS,
     RESIDUE,
     Json,
@@ -67,7 +66,8 @@ from graphconv.codecs.mrp.text import (
     rebuild,
     tokens_of,
 )
-from graphconv.graph import BILEXICAL, Attributes, Edge, Graph, Node, attribute, join_categories
+from graphconv.frameworks import FRAMEWORKS, Framework, Nodes, Properties
+from graphconv.graph import Attributes, Edge, Graph, Node, attribute, join_categories
 
 _INVERTED: Attributes = (("inverted", True),)
 _SCALARS = (str, int, float, bool, type(None))
@@ -108,10 +108,11 @@ def _name(value: Any, what: str) -> JsonId:
     raise Malformed(f"{what} is neither a number nor a string")
 
 
-def _graph(record: Json, framework: str, items: list[Json], links: list[Json]) -> Graph:
-    tokens, spans = tokens_of(record, framework)
+def _graph(record: Json, name: str, items: list[Json], links: list[Json]) -> Graph:
+    framework = FRAMEWORKS[name]
+    tokens, spans = tokens_of(record, name)
     text = optional(record.get("input"), str, "'input'")
-    ids = _ids(items, framework)
+    ids = _ids(items, is_unit=framework.nodes is Nodes.UNIT)
     tops = tuple(
         _known(top, ids, "the top") for top in optional(record.get("tops"), list, "'tops'") or []
     )
@@ -127,22 +128,22 @@ def _graph(record: Json, framework: str, items: list[Json], links: list[Json]) -
             if not {*anchors} <= {*range(len(tokens))}:
                 raise Malformed("a node is anchored to a token that does not exist")
         node = _node(item, Node(node_id, None, anchors), framework, incoming)
-        if framework == "ucca":
+        if framework.nodes is Nodes.UNIT:
             node = node._replace(implicit=is_implicit(node, sources, tops))
         implicit = private(item).get("implicit", node.implicit)
         nodes.append(node._replace(implicit=expect(implicit, bool, "'implicit'")))
     constants: list[tuple[Node, Edge]] = []
-    if framework == "amr":
+    if framework.properties is Properties.CONSTANTS:
         unused = count()
         for item, node in zip(items, nodes, strict=True):
             constants += _constants(item, node, unused)
-    edges, order = _merge_categories(edges, numbers) if framework == "ucca" else (edges, ())
+    edges, order = _merge_categories(edges, numbers) if framework.has_categories else (edges, ())
     extras: Attributes = (("format", "mrp"), *order)
-    if framework != "amr" and text is not None and rebuild(tokens)[0] != text:
+    if not framework.penman_notes and text is not None and rebuild(tokens)[0] != text:
         extras += (("input", text),)
     return Graph(
         str(_name(record.get("id"), "'id'")),
-        framework,
+        name,
         tokens,
         (*nodes, *[node for node, _ in constants]),
         (*[edge for _, edge in constants], *edges),
@@ -152,21 +153,21 @@ def _graph(record: Json, framework: str, items: list[Json], links: list[Json]) -
     )
 
 
-def _metadata(record: Json, framework: str, text: str | None) -> Attributes:
+def _metadata(record: Json, framework: Framework, text: str | None) -> Attributes:
     metadata = [(key, value) for key, value in record.items() if key not in KEYS]
-    if framework == "amr" and text is not None:
+    if framework.penman_notes and text is not None:
         metadata.append(("snt", text))
     return (*metadata, *attributes_from_json(private(record).get("metadata", [])))
 
 
-def _ids(items: Iterable[Json], framework: str) -> dict[JsonId, str]:
+def _ids(items: Iterable[Json], *, is_unit: bool) -> dict[JsonId, str]:
     ids: dict[JsonId, str] = {}
     for item in items:
         name = _name(item.get("id"), "the id of a node")
         own = optional(private(item).get("id"), str, "an id")
         if name in ids:
             raise Malformed(f"node {name!r} is defined twice")
-        ids[name] = own if own is not None else graph_id(name, framework)
+        ids[name] = own if own is not None else graph_id(name, is_unit=is_unit)
     if len(set(ids.values())) < len(ids):
         raise Malformed("two nodes have the same id")
     return ids
@@ -178,18 +179,19 @@ def _known(name: Any, ids: Mapping[JsonId, str], what: str) -> str:
     return ids[name]
 
 
-def _node(item: Json, node: Node, framework: str, incoming: Mapping[str, set[str]]) -> Node:
+def _node(item: Json, node: Node, framework: Framework, incoming: Mapping[str, set[str]]) -> Node:
     own = private(item)
     properties = pairs(item, "properties")
     given = attributes_from_json(own["attributes"]) if "attributes" in own else None
-    if framework == "ucca":
+    if framework.nodes is Nodes.UNIT:
         rule = unit_attributes(incoming.get(node.id))
         return node._replace(attributes=rule if given is None else given)
     attributes: Attributes = ()
-    if framework in HAS_PROPERTIES and _are_attributes(properties):
-        at_token = ("pos", "frame") if framework in BILEXICAL and len(node.anchors) == 1 else ()
+    is_token = framework.nodes is Nodes.TOKEN
+    if framework.properties is Properties.ATTRIBUTES and _are_attributes(properties):
+        at_token = ("pos", "frame") if is_token and len(node.anchors) == 1 else ()
         attributes = tuple(pair for pair in properties if pair[0] not in at_token)
-    label = item.get("label") if framework not in BILEXICAL else None
+    label = item.get("label") if not is_token else None
     return node._replace(
         label=label if isinstance(label, str) else None,
         constant=own.get("constant") is True,
@@ -226,19 +228,19 @@ def _constants(item: Json, node: Node, numbers: Iterable[int]) -> list[tuple[Nod
     return result
 
 
-def _edge(link: Json, ids: Mapping[JsonId, str], framework: str) -> Edge:
+def _edge(link: Json, ids: Mapping[JsonId, str], framework: Framework) -> Edge:
     source = _known(link.get("source"), ids, "the source of an edge")
     target = _known(link.get("target"), ids, "the target of an edge")
     label = optional(link.get("label"), str, "the label of an edge") or ""
     attributes = attributes_from_json(private(link).get("attributes", []))
     public = pairs(link, "attributes" if "attributes" in link else "properties")
     remote = ("remote", True) in public
-    if framework in HAS_PROPERTIES and _are_attributes(public):
+    if framework.properties is Properties.ATTRIBUTES and _are_attributes(public):
         attributes = (*(pair for pair in public if pair != ("remote", True)), *attributes)
-    if framework == "ucca":
+    if framework.has_categories:
         own = optional(private(link).get("label"), str, "a label")
         label = join_categories((label,)) if own is None else own
-    elif framework == "amr" and private(link).get(
+    elif framework.penman_notes and private(link).get(
         "inverted", is_inverted(label, link.get("normal"))
     ):
         source, target, label = target, source, label.removesuffix("-of")

@@ -17,8 +17,9 @@ from typing import Any, NamedTuple
 from graphconv.codecs.arborescence import attributes_to_json, token_to_json
 from graphconv.codecs.mrp import text as mrp_text
 from graphconv.codecs.mrp.text import PRIVATE
+from graphconv.frameworks import Framework, Nodes, Properties
+from graphconv.frameworks import framework as framework_of
 from graphconv.graph import (
-    BILEXICAL,
     Attributes,
     Edge,
     Graph,
@@ -40,10 +41,6 @@ KEYS = ("id", "flavor", "framework", "input", "tops", "nodes", "edges", PRIVATE)
 
 _RESERVED = (RESIDUE, "pred")
 
-HAS_PROPERTIES = BILEXICAL | {"eds"}
-"""The frameworks in which properties of nodes and attributes of edges are attributes here."""
-
-_FLAVORS = {"dm": 0, "pas": 0, "psd": 0, "eds": 1, "ucca": 1, "amr": 2}
 # MRP demands a version and a date, and the date of writing would make every output a new one.
 _DEFAULTS = {"version": 1.1, "time": "1970-01-01"}
 _UNIT_ID = re.compile(r"1\.([1-9][0-9]{0,17})")
@@ -56,6 +53,7 @@ class _Context(NamedTuple):
     """What the nodes and edges of one graph share."""
 
     graph: Graph
+    framework: Framework
     names: Mapping[str, JsonId]
     spans: list[mrp_text.Span]
     constants: Mapping[str, list[tuple[Edge, Node]]]
@@ -70,8 +68,10 @@ def encode(graph: Graph) -> Json:
     owned = {node.id for pairs in constants.values() for _, node in pairs}
     nodes = [node for node in graph.nodes if node.id not in owned]
     text, spans = _text(graph)
+    framework = framework_of(graph.framework, graph.id)
     context = _Context(
         graph,
+        framework,
         _names(graph, nodes),
         spans,
         constants,
@@ -85,7 +85,7 @@ def encode(graph: Graph) -> Json:
     metadata, leftover = _metadata(graph, text)
     record: Json = {
         "id": graph.id,
-        "flavor": _FLAVORS[graph.framework],
+        "flavor": framework.flavor,
         "framework": graph.framework,
         **metadata,
         "input": text,
@@ -120,9 +120,9 @@ def residue(item: Json, written: Json) -> Attributes:
     return ((RESIDUE, json.dumps([changed, absent], ensure_ascii=False, sort_keys=True)),)
 
 
-def graph_id(name: JsonId, framework: str) -> str:
+def graph_id(name: JsonId, *, is_unit: bool) -> str:
     """Return the id of the node that a record calls *name*."""
-    return f"1.{name + 1}" if framework == "ucca" and isinstance(name, int) else str(name)
+    return f"1.{name + 1}" if is_unit and isinstance(name, int) else str(name)
 
 
 def incoming_labels(edges: Iterable[Edge]) -> dict[str, set[str]]:
@@ -154,11 +154,9 @@ def unspell(label: str) -> str:
 
 
 def _text(graph: Graph) -> tuple[str, list[mrp_text.Span]]:
-    name, pairs = ("snt", graph.metadata) if graph.framework == "amr" else ("input", graph.extras)
-    given = attribute(pairs, name)
-    given = given if isinstance(given, str) else None
+    given = mrp_text.given_text(graph)
     text, spans = mrp_text.rebuild(graph.tokens, given)
-    if graph.framework == "amr" and given is not None:
+    if given is not None and framework_of(graph.framework).penman_notes:
         # The tokens may be written otherwise; then only our own key can hold anchors.
         is_aligned = any(node.anchors for node in graph.nodes)
         return given, spans if text == given and is_aligned else []
@@ -169,7 +167,8 @@ def _metadata(graph: Graph, text: str) -> tuple[Json, list[list[Any]]]:
     """Return the metadata as keys, and as pairs where they cannot be keys."""
     record: Json = {}
     leftover: list[list[Any]] = []
-    shown = {("id", graph.id), ("snt", text)} if graph.framework == "amr" else set()
+    noted = framework_of(graph.framework).penman_notes
+    shown = {("id", graph.id), ("snt", text)} if noted else set()
     for name, value in graph.metadata:
         if (name, str(value)) in shown:
             shown.discard((name, str(value)))
@@ -190,15 +189,16 @@ def _is_float(value: Any) -> bool:
 def _names(graph: Graph, nodes: list[Node]) -> dict[str, JsonId]:
     """Return what each node is called in the record."""
     is_mrp = attribute(graph.extras, "format") == "mrp"
+    kind = framework_of(graph.framework).nodes
     names: dict[str, JsonId] = {}
     for node in nodes:
-        unit = _UNIT_ID.fullmatch(node.id) if graph.framework == "ucca" else None
+        unit = _UNIT_ID.fullmatch(node.id) if kind is Nodes.UNIT else None
         changed = _residue_of(node.attributes)[0]
         if "id" in changed:
             names[node.id] = changed["id"]
         elif unit:
             names[node.id] = int(unit[1]) - 1
-        elif is_mrp and graph.framework != "ucca":
+        elif is_mrp and kind is not Nodes.UNIT:
             names[node.id] = int(node.id) if _NUMBER_ID.fullmatch(node.id) else node.id
     used = set(names.values())
     free = (number for number in count() if number not in used)
@@ -206,7 +206,7 @@ def _names(graph: Graph, nodes: list[Node]) -> dict[str, JsonId]:
         if node.id in names:
             continue
         # In the bilexical frameworks a node is called by the position of its token.
-        position = node.anchors[0] if graph.framework in BILEXICAL and node.anchors else None
+        position = node.anchors[0] if kind is Nodes.TOKEN and node.anchors else None
         name = position if position is not None and position not in used else next(free)
         names[node.id] = name
         used.add(name)
@@ -226,7 +226,6 @@ def owned_constants(graph: Graph) -> dict[str, list[tuple[Edge, Node]]]:
 
 
 def _node_item(node: Node, context: _Context) -> Json:
-    graph = context.graph
     item: Json = {"id": context.names[node.id]}
     label, properties = _properties(node, context)
     if label is not None:
@@ -235,7 +234,7 @@ def _node_item(node: Node, context: _Context) -> Json:
         item["properties"] = [name for name, _ in properties]
         item["values"] = [value for _, value in properties]
     if node.anchors and context.spans and not node.constant:
-        merge = graph.framework == "eds"
+        merge = context.framework.merges_anchors
         item["anchors"] = mrp_text.anchors(node.anchors, context.spans, merge=merge)
     private = _private(node, context, properties)
     if private:
@@ -245,14 +244,14 @@ def _node_item(node: Node, context: _Context) -> Json:
 
 def _properties(node: Node, context: _Context) -> tuple[str | None, list[tuple[str, Any]]]:
     """Return the label and the properties of a node."""
-    framework, tokens = context.graph.framework, context.graph.tokens
+    framework, tokens = context.framework, context.graph.tokens
     if node.id in context.constants:
         constants = context.constants[node.id]
         return node.label, [(edge.label, unspell(c.label or "")) for edge, c in constants]
-    if framework not in HAS_PROPERTIES:
+    if framework.properties is not Properties.ATTRIBUTES:
         return node.label, []
     properties = [pair for pair in node.attributes if pair[0] not in _RESERVED]
-    if framework in BILEXICAL and len(node.anchors) == 1:
+    if framework.nodes is Nodes.TOKEN and len(node.anchors) == 1:
         label, more = token_properties(tokens[node.anchors[0]])
         return label, more + properties
     return node.label, properties
@@ -260,12 +259,12 @@ def _properties(node: Node, context: _Context) -> tuple[str | None, list[tuple[s
 
 def _private(node: Node, context: _Context, properties: list[tuple[str, Any]]) -> Json:
     """Return what MRP cannot say about a node."""
-    graph = context.graph
-    is_unit = graph.framework == "ucca"
+    graph, framework = context.graph, context.framework
+    is_unit = framework.nodes is Nodes.UNIT
     private: Json = {}
     attributes = tuple(pair for pair in node.attributes if pair[0] != RESIDUE)
     usual = unit_attributes(context.incoming.get(node.id)) if is_unit else ()
-    if graph.framework in HAS_PROPERTIES:
+    if framework.properties is Properties.ATTRIBUTES:
         # An edge says as much as PRED +.
         wanted = () if node.id in context.sources else ("pred",)
         attributes = tuple(pair for pair in attributes if pair[0] in wanted)
@@ -286,9 +285,10 @@ def _private(node: Node, context: _Context, properties: list[tuple[str, Any]]) -
     if node.constant:
         private["constant"] = True
     # An alignment, or a token without characters.
-    if graph.framework in ("amr", "ucca") and node.anchors != _read_anchors(node, context.spans):
+    is_loose = is_unit or framework.penman_notes
+    if is_loose and node.anchors != _read_anchors(node, context.spans):
         private["anchors"] = list(node.anchors)
-    if is_unit and graph_id(context.names[node.id], "ucca") != node.id:
+    if is_unit and graph_id(context.names[node.id], is_unit=True) != node.id:
         private["id"] = node.id
     return private
 
@@ -313,12 +313,12 @@ def is_implicit(node: Node, sources: Iterable[str], tops: Iterable[str]) -> bool
 
 def _edges(edges: Iterable[Edge], context: _Context) -> list[Json]:
     result = []
-    framework = context.graph.framework
+    framework = context.framework
     parallel: Counter[Any] = Counter()
     for edge in edges:
         items = edge_items(edge, framework, context.names)
         result += items
-        if framework != "ucca" or attribute(edge.attributes, RESIDUE) is not None:
+        if not framework.has_categories or attribute(edge.attributes, RESIDUE) is not None:
             continue
         ends = (edge.source, edge.target, edge.remote)
         if parallel[ends]:
@@ -329,22 +329,22 @@ def _edges(edges: Iterable[Edge], context: _Context) -> list[Json]:
     return result
 
 
-def edge_items(edge: Edge, framework: str, names: Mapping[str, JsonId]) -> list[Json]:
+def edge_items(edge: Edge, framework: Framework, names: Mapping[str, JsonId]) -> list[Json]:
     """Return the objects of an edge: one for each of its categories."""
     source, target = names[edge.source], names[edge.target]
     attributes = [pair for pair in edge.attributes if pair[0] != RESIDUE]
     label, normal = edge.label, None
-    turned = framework == "amr" and ("inverted", True) in attributes
+    turned = framework.penman_notes and ("inverted", True) in attributes
     if turned:
         attributes.remove(("inverted", True))
         source, target = target, source
         label, normal = f"{edge.label}-of", edge.label
-    elif framework == "amr" and label == "mod":
+    elif framework.penman_notes and label == "mod":
         normal = "domain"
     public = [("remote", True)] if edge.remote else []
-    if framework in HAS_PROPERTIES:
+    if framework.properties is Properties.ATTRIBUTES:
         public, attributes = public + attributes, []
-    labels = split_categories(label) if framework == "ucca" else (label,)
+    labels = split_categories(label) if framework.has_categories else (label,)
     items: list[Json] = [{"source": source, "target": target, "label": one} for one in labels]
     for item in items:
         if normal is not None:
@@ -354,9 +354,9 @@ def edge_items(edge: Edge, framework: str, names: Mapping[str, JsonId]) -> list[
             item["values"] = [value for _, value in public]
     items[0] = _with_residue(items[0], edge.attributes)
     private: Json = {"attributes": attributes_to_json(tuple(attributes))} if attributes else {}
-    if framework == "amr" and is_inverted(label, items[0].get("normal")) != turned:
+    if framework.penman_notes and is_inverted(label, items[0].get("normal")) != turned:
         private["inverted"] = turned
-    if framework == "ucca" and join_categories(labels) != label:
+    if framework.has_categories and join_categories(labels) != label:
         private["label"] = label
     if private:
         items[0][PRIVATE] = private

@@ -19,7 +19,9 @@ from typing import Any
 
 from graphconv.codecs._json import Malformed, expect, expect_list, field, optional
 from graphconv.codecs.arborescence import token_from_json
-from graphconv.graph import BILEXICAL, Attributes, Token, attribute
+from graphconv.frameworks import FRAMEWORKS, Nodes
+from graphconv.frameworks import framework as framework_of
+from graphconv.graph import Attributes, Graph, Token, attribute
 
 Span = tuple[int, int]
 
@@ -31,6 +33,7 @@ _PUNCTUATION: Attributes = (("type", "Punctuation"),)
 
 def tokens_of(record: dict[str, Any], framework: str) -> tuple[tuple[Token, ...], list[Span]]:
     """Return the tokens of a record and where they are in its text."""
+    kind = FRAMEWORKS[framework].nodes
     text = optional(record.get("input"), str, "'input'") or ""
     items = record.get("nodes") or []
     anchors = [anchor_spans(item, len(text)) for item in items]
@@ -40,13 +43,20 @@ def tokens_of(record: dict[str, Any], framework: str) -> tuple[tuple[Token, ...]
         spans = rebuild(tokens, text)[1]
     else:
         spread = [span for some in anchors for span in some]
-        tokens = cut(text, spread, set(spread) if framework in BILEXICAL else ())
+        tokens = cut(text, spread, set(spread) if kind is Nodes.TOKEN else ())
         spans = [token.span for token in tokens if token.span]
-        if framework == "ucca":
+        if kind is Nodes.UNIT:
             tokens = tuple(map(_typed, tokens))
-    if framework in BILEXICAL:
+    if kind is Nodes.TOKEN:
         tokens = _described(tokens, [positions(some, spans) for some in anchors], items)
     return tokens, spans
+
+
+def given_text(graph: Graph) -> str | None:
+    """Return the sentence of a graph as its file gave it, if it did."""
+    noted = framework_of(graph.framework, graph.id).penman_notes
+    given = attribute(graph.metadata, "snt") if noted else attribute(graph.extras, "input")
+    return given if isinstance(given, str) else None
 
 
 def private(item: dict[str, Any]) -> dict[str, Any]:
