@@ -2,7 +2,6 @@
 
 These are the functions behind the methods of :class:`graphconv.graph.Graph`.
 
->>> from graphconv.frameworks import Nodes, framework
 from graphconv.graph import Edge, Graph, Node, Token
 >>> graph = Graph(
 ...     "1", "dm", (Token("Dogs"), Token("bark")), (Node("1", None, (0,)), Node("2", None, (1,))),
