@@ -51,6 +51,7 @@ from transducer.frameworks import amr, task_of
 from transducer.int8 import shorten, to_int8
 from transducer.model import network as model
 from transducer.model.inputs import make_batch, make_features
+from transducer.model.losses import LossWeights
 from transducer.storage import checkpoint
 
 MINILM = "sentence-transformers/all-MiniLM-L6-v2"
@@ -228,12 +229,7 @@ class Training:
     def step(self) -> None:
         """Forward, backward, update."""
         settings = self.setup.config.train
-        losses = self.model.loss(
-            self.batch,
-            smoothing=settings.smoothing,
-            coverage=settings.coverage,
-            force_copy=settings.force_copy,
-        )
+        losses = self.model.loss(self.batch, LossWeights.of(settings))
         (losses.total / len(self.items)).backward()
         torch.nn.utils.clip_grad_norm_(self.model.parameters(), settings.max_norm)
         self.optimizer.step()
@@ -316,8 +312,7 @@ def _labeled() -> Iterator[None]:
         (torch.nn.Sequential, "forward", "MLPs of edges"),
         (model.Biaffine, "forward", "biaffine"),
         (model.TransducerModel, "score_relations", "bilinear"),
-        (model, "_smoothed_node_loss", "losses"),
-        (model, "_smoothed_choice", "losses"),
+        (model, "joint_loss", "losses"),
     ]
 
     def labeled(function: Any, label: str) -> Any:

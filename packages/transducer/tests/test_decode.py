@@ -24,7 +24,7 @@ from transducer.data.trees import candidate_heads
 from transducer.data.vocabularies import EOS
 from transducer.decoding.search import decode
 from transducer.frameworks.tasks import Document, Sentence
-from transducer.model.network import _node_log_probability
+from transducer.model.losses import node_log_probability
 
 RANDOM_MODELS = 1000 if os.environ.get("HYPOTHESIS_PROFILE") == "thorough" else 90
 """Random models per run, over all frameworks; the property session takes a thousand."""
@@ -176,7 +176,7 @@ def _score(small: Any, example: Example, rows: tuple[Row, ...], *, ended: bool =
         whole = float(small.model.log_likelihood(batch))
         if ended:
             return whole
-        nodes = _node_log_probability(
+        nodes = node_log_probability(
             small.model.teacher_force(batch).nodes, batch, force_copy=False
         )
         return whole - float(nodes[0, len(rows)])

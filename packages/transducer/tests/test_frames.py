@@ -14,6 +14,7 @@ from transducer.data.frames import NO_FRAME, token_frames, with_frames, without_
 from transducer.data.vocabularies import PAD, SPECIALS, Vocabularies
 from transducer.decoding.search import decode
 from transducer.model.frames import most_probable
+from transducer.model.losses import LossWeights
 
 FRAMED = {"frame_size": 6}
 
@@ -33,10 +34,10 @@ def test_frames_have_probabilities_and_are_learned(make_small: Any) -> None:
     assert (known >= len(SPECIALS)).all()
     frames = small.model.encode(batch).frames
     torch.testing.assert_close(frames.exp().sum(-1), torch.ones(frames.shape[:2]))
-    losses = small.model.loss(batch, frames=1.0)
+    losses = small.model.loss(batch, LossWeights(frames=1.0))
     expected = -frames[batch.source_mask].gather(1, known.unsqueeze(1)).sum()
     torch.testing.assert_close(losses.frames, expected)
-    small.model.loss(batch, frames=1.0).total.backward()
+    small.model.loss(batch, LossWeights(frames=1.0)).total.backward()
     assert all(w.grad is not None and torch.isfinite(w.grad).all() for w in _of(small))
 
 
@@ -44,7 +45,7 @@ def test_words_whose_frames_are_not_known_cost_nothing(make_small: Any) -> None:
     small = make_small("dm", **FRAMED)
     batch = small.batch()
     silver = batch._replace(frames=torch.full_like(batch.frames, PAD))
-    losses = small.model.loss(silver, frames=1.0)
+    losses = small.model.loss(silver, LossWeights(frames=1.0))
     assert losses.frames == 0
     losses.total.backward()
     assert all(w.grad is not None and torch.isfinite(w.grad).all() for w in _of(small))

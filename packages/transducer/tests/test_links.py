@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 import torch
 
-from transducer.model.links import KINDS, link_loss, of_path, open_rows, traverse
+from transducer.model.links import KINDS, of_path, open_rows, traverse
+from transducer.model.losses import link_loss
 
 HEADS = torch.tensor([[0, 0, 1, 2, 1]])  # row 1 is the root; 2 and 4 hang below it, 3 below 2
 TOKENS = torch.tensor([[0, 3, 1, 2, 5]])  # their words, of six

@@ -15,7 +15,8 @@ from transducer.data.examples import COPY, numericalize
 from transducer.data.hiding import hide_subwords, hide_tags, hide_words
 from transducer.data.vocabularies import EOS, PAD, UNK
 from transducer.encoders.subwords import Subwords
-from transducer.model.network import NodeScores, mix_outcomes
+from transducer.model.losses import LossWeights
+from transducer.model.scores import NodeScores, mix_outcomes
 
 
 def test_distributions_sum_to_one(small: Any) -> None:
@@ -61,9 +62,8 @@ def test_the_loss_is_the_likelihood_without_smoothing(small: Any) -> None:
 
 def test_gradients_are_finite_and_reach_every_weight(small: Any) -> None:
     small.model.train()
-    small.model.loss(
-        small.batch(), smoothing=0.1, edge_smoothing=0.1, coverage=1.0, links=1.0
-    ).total.backward()
+    weights = LossWeights(smoothing=0.1, edge_smoothing=0.1, coverage=1.0, links=1.0)
+    small.model.loss(small.batch(), weights).total.backward()
     for name, weight in small.model.named_parameters():
         assert weight.grad is not None, name
         assert torch.isfinite(weight.grad).all(), name
@@ -93,7 +93,7 @@ def test_smoothing_by_hand(make_small: Callable[..., Any]) -> None:
     batch = small.batch()
     scores: NodeScores = small.model.teacher_force(batch).nodes
     plain = small.model.loss(batch).node
-    smooth = small.model.loss(batch, smoothing=0.2).node
+    smooth = small.model.loss(batch, LossWeights(smoothing=0.2)).node
     expected = 0.0
     for i in range(batch.nodes.shape[1]):
         slots = []
@@ -135,7 +135,7 @@ def test_forced_copy_ignores_generation(make_small: Callable[..., Any]) -> None:
     item = numericalize(replace(example, offers=offers), small.vocabularies)
     batch = collate([item], small.vocabularies)
     summed = small.model.loss(batch).node
-    forced = small.model.loss(batch, force_copy=True).node
+    forced = small.model.loss(batch, LossWeights(force_copy=True)).node
     assert float(forced) > float(summed)
 
 

@@ -23,7 +23,8 @@ from transducer.data.examples import Example, numericalize
 from transducer.data.vocabularies import EOS, UNK
 from transducer.decoding.results import Decoded
 from transducer.decoding.search import decode
-from transducer.model.network import mix_outcomes
+from transducer.model.losses import LossWeights
+from transducer.model.scores import mix_outcomes
 
 KINDS = ("paper", "shipped")
 TASKS = ("amr", "dm", "ucca")
@@ -172,14 +173,14 @@ SETTINGS = [
     {"smoothing": 0.1, "force_copy": True},
     {"smoothing": 0.2, "edge_smoothing": 0.1, "link_smoothing": 0.1},
 ]
-WEIGHTS = {"coverage": 0.7, "links": 1.3, "frames": 0.5}
+WEIGHTS: dict[str, Any] = {"coverage": 0.7, "links": 1.3, "frames": 0.5}
 
 
 @pytest.mark.parametrize("settings", SETTINGS, ids=["plain", "paper", "smooth"])
 def test_every_term_of_the_loss(case: Any, settings: dict[str, Any]) -> None:
     examples = short(case, 3)
     with torch.no_grad():
-        found = case.model.loss(collated(case, examples), **settings, **WEIGHTS)
+        found = case.model.loss(collated(case, examples), LossWeights(**settings, **WEIGHTS))
     expected = losses([reference(case, example) for example in examples], **settings)
     for name, value in expected._asdict().items():
         assert float(getattr(found, name)) == about(value), name

@@ -31,8 +31,9 @@ from transducer.decoding.hypotheses import (
 )
 from transducer.decoding.rules import Rules
 from transducer.model.links import Traversal, climb, first_of, of_path
-from transducer.model.network import TINY, Encoded, Past, TransducerModel, outcome_probabilities
+from transducer.model.network import Encoded, Past, TransducerModel
 from transducer.model.pointer import Trail
+from transducer.model.scores import TINY, outcome_probabilities
 
 NEVER = -torch.inf
 ROWS_PER_TOKEN = 3

@@ -37,13 +37,6 @@ class Frames(nn.Module):
         return frames, states + self.meaning(frames.exp())
 
 
-def frame_loss(frames: Tensor, target: Tensor) -> Tensor:
-    """Return the loss of the words whose frames are known."""
-    known = target > UNK
-    loss = -frames.gather(-1, target.unsqueeze(-1)).squeeze(-1)
-    return torch.where(known, loss, 0.0).sum()
-
-
 def most_probable(frames: Tensor, names: Sequence[str]) -> list[list[tuple[str, str]]]:
     """Return the most probable frame of each word, and the most probable one that is not none."""
     none = torch.tensor([name == NO_FRAME for name in names], device=frames.device)

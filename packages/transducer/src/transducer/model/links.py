@@ -172,33 +172,6 @@ def first_of(free: Tensor) -> Tensor:
     return torch.where(free.any(-1), free.int().argmax(-1) + 1, 0)
 
 
-def link_loss(
-    links: Tensor,
-    mask: Tensor,
-    tokens: Tensor,
-    heads: Tensor,
-    rows: Tensor,
-    *,
-    smoothing: float = 0.0,
-) -> Tensor:
-    """Return the loss of the pair scores, given the words and heads of *rows* (B, T).
-
-    Smoothing takes each pair to be like any other one now and then: linked as often as pairs are.
-    """
-    sentences, width = mask.shape
-    of_heads = tokens.gather(1, heads)
-    place = of_heads * (width + 1) + tokens
-    place = torch.where((of_heads > 0) & (tokens > 0) & rows, place, 0)
-    table = links.new_zeros(sentences, (width + 1) ** 2).scatter_(1, place, 1.0)
-    down = table.view(sentences, width + 1, width + 1)[:, 1:, 1:]
-    target = torch.stack([down, torch.maximum(down, down.transpose(1, 2))], dim=2)
-    pairs = (mask[:, :, None, None] & mask[:, None, None, :]).to(links.dtype)
-    if smoothing:
-        usual = target.sum((0, 1, 3)) / pairs.sum().clamp_min(1)  # (KINDS,)
-        target = (1 - smoothing) * target + smoothing * usual.unsqueeze(1)
-    return functional.binary_cross_entropy_with_logits(links, target, weight=pairs, reduction="sum")
-
-
 def _at(scores: Tensor, tokens: Tensor) -> Tensor:
     """Return the scores of words: (B, T, ..., S), (B, [T,] R) -> (B, T, ..., R); 0 is no word."""
     shape = (*scores.shape[:-1], tokens.shape[-1])

@@ -25,23 +25,20 @@ from torch.nn import functional
 
 from transducer.config import ModelConfig
 from transducer.data.batches import Batch
-from transducer.data.examples import COPY, IGNORE
-from transducer.data.vocabularies import EOS, PAD, ROOT, SPECIALS, UNK, Vocabularies
+from transducer.data.vocabularies import PAD, ROOT, SPECIALS, UNK, Vocabularies
 from transducer.encoders.contextual import ContextualEncoder
-from transducer.model.frames import Frames, frame_loss
+from transducer.model.frames import Frames
 from transducer.model.links import (
     Links,
     Traversal,
     first_of,
-    link_loss,
     of_path,
     open_rows,
     traverse,
 )
+from transducer.model.losses import LIKELIHOOD, Losses, LossWeights, joint_loss, log_likelihood
 from transducer.model.pointer import Pointer, Trail, trail
-
-TINY = 1e-30
-"""Keeps the logarithm of an impossible outcome finite, so that gradients stay finite too."""
+from transducer.model.scores import Forced, NodeScores, masked_log_softmax
 
 
 class Encoded(NamedTuple):
@@ -62,15 +59,6 @@ class Encoded(NamedTuple):
         return self._replace(**{name: getattr(self, name)[sentences] for name in kept})
 
 
-class NodeScores(NamedTuple):
-    """The three parts of P(v), equation 7, as log-probabilities before mixing."""
-
-    switch: Tensor  # (..., 3) log [p_gen, p_enc, p_dec]
-    vocabulary: Tensor  # (..., V) log p^(vocab)
-    source: Tensor  # (..., M * S) log a^(enc), over all ways of copying a token
-    nodes: Tensor  # (..., T) log a^(dec)
-
-
 class Past(NamedTuple):
     """The rows before each step, as what can be copied and as what has been."""
 
@@ -79,18 +67,6 @@ class Past(NamedTuple):
     trail: Trail
     tokens: Tensor  # (B, T') 1 + position of their words, or 0
     traversal: Traversal | None  # where links lead from the open ones
-
-
-class Losses(NamedTuple):
-    """Sums over all decoding steps."""
-
-    total: Tensor
-    node: Tensor
-    source: Tensor
-    relation: Tensor
-    coverage: Tensor
-    links: Tensor
-    frames: Tensor
 
 
 class TransducerModel(nn.Module):
@@ -207,7 +183,7 @@ class TransducerModel(nn.Module):
         Steps of a sentence in training; its hypotheses in decoding, which share what is encoded.
         """
         scores = self.encoder_attention(h, encoded.keys)  # (B, T, S)
-        log_attention = _log_softmax(scores, encoded.mask.unsqueeze(1))
+        log_attention = masked_log_softmax(scores, encoded.mask.unsqueeze(1))
         return log_attention, log_attention.exp() @ encoded.states  # (B, T, S), (B, T, 2H)
 
     def relation_state(self, h: Tensor, c: Tensor, r: Tensor, u: Tensor, d_u: Tensor) -> Tensor:
@@ -229,7 +205,7 @@ class TransducerModel(nn.Module):
         if self.links is not None and past.traversal is not None:
             repeated = repeated + self.links.score_copies(z, past.traversal, past.tokens)
             switch = switch + self.links.score_end(past.traversal)
-        nodes = _log_softmax(repeated, past.mask)  # equation 9
+        nodes = masked_log_softmax(repeated, past.mask)  # equation 9
         # Nothing can be copied before the first node: equation 10 over two sources only.
         no_node = ~past.mask.any(-1, keepdim=True)
         dec = switch[..., 2:].masked_fill(no_node, -torch.inf)
@@ -242,7 +218,7 @@ class TransducerModel(nn.Module):
                 scores = scores + self.pointer(z, past.trail).view_as(scores)
             if self.links is not None and past.traversal is not None:
                 scores = scores + self.links.score_words(z, past.traversal).view_as(scores)
-            source = _log_softmax(scores, encoded.mask.unsqueeze(1)).view_as(log_attention)
+            source = masked_log_softmax(scores, encoded.mask.unsqueeze(1)).view_as(log_attention)
         if self.ffn_way is not None:
             way = self.ffn_way(z).float().log_softmax(-1)
             source = (way.unsqueeze(-1) + source.unsqueeze(-2)).flatten(-2)
@@ -277,69 +253,17 @@ class TransducerModel(nn.Module):
 
     # Training ------------------------------------------------------------------------------------
 
-    def loss(
-        self,
-        batch: Batch,
-        *,
-        smoothing: float = 0.0,
-        edge_smoothing: float = 0.0,
-        coverage: float = 0.0,
-        links: float = 0.0,
-        link_smoothing: float = 0.0,
-        frames: float = 0.0,
-        force_copy: bool = False,
-    ) -> Losses:
+    def loss(self, batch: Batch, weights: LossWeights = LIKELIHOOD) -> Losses:
         """Return the joint loss of section 4.3 under teacher forcing."""
-        forced = self.teacher_force(batch)
-        node = _smoothed_node_loss(forced.nodes, batch, smoothing, force_copy)  # (B, T)
-        attention = forced.attention.exp()
-        covered = attention.cumsum(1) - attention  # cov_i, the attention before step i
-        repeated = torch.minimum(attention, covered).sum(-1)  # (B, T)
-        rows = _edge_rows(batch)  # (B, T) rows whose source and relation are decided
-        candidates = self.source_candidates(batch)
-        source = _smoothed_choice(forced.sources, batch.heads, candidates, edge_smoothing)
-        possible = _possible_relations(forced.relations)
-        relation = _smoothed_choice(forced.relations, batch.relations, possible, edge_smoothing)
-        linked = node.new_zeros(())
-        if self.links is not None:
-            # A unit and its first word are one for links, so that there is none between them.
-            apart = batch.link_tokens != batch.link_tokens.gather(1, batch.heads)
-            linked = link_loss(
-                forced.links,
-                batch.source_mask,
-                batch.link_tokens,
-                batch.heads,
-                rows & apart,
-                smoothing=link_smoothing,
-            )
-        framed = node.new_zeros(())
-        if self.frames is not None:
-            framed = frame_loss(forced.frames, batch.frames)
-        losses = (
-            (node * batch.target_mask).sum(),
-            (source * rows).sum(),
-            (relation * rows).sum(),
-            (repeated * batch.target_mask).sum(),
-            linked,
-            framed,
-        )
-        weights = (1.0, 1.0, 1.0, coverage, links, frames)
-        weighted = [weight * loss for weight, loss in zip(weights, losses, strict=True)]
-        total = torch.stack(weighted).sum()
-        return Losses(total, *losses)
+        return joint_loss(self.teacher_force(batch), batch, weights)
 
-    def forward(self, batch: Batch, **settings: Any) -> Losses:
+    def forward(self, batch: Batch, weights: LossWeights = LIKELIHOOD) -> Losses:
         """Return :meth:`loss`: what data-parallel training wraps."""
-        return self.loss(batch, **settings)
+        return self.loss(batch, weights)
 
     def log_likelihood(self, batch: Batch) -> Tensor:
         """Return log P(Y | X) of each sentence's sequence: (B,)."""
-        forced = self.teacher_force(batch)
-        node = _node_log_probability(forced.nodes, batch, force_copy=False)
-        source = forced.sources.gather(-1, batch.heads.unsqueeze(-1)).squeeze(-1)
-        relation = forced.relations.gather(-1, batch.relations.unsqueeze(-1)).squeeze(-1)
-        edges = torch.where(_edge_rows(batch), source + relation, 0.0)
-        return (torch.where(batch.target_mask, node, 0.0) + edges).sum(1)
+        return log_likelihood(self.teacher_force(batch), batch)
 
     def teacher_force(self, batch: Batch) -> Forced:
         """Score all steps of the reference sequences at once."""
@@ -381,11 +305,14 @@ class TransducerModel(nn.Module):
             )
             hints = self.links.score_sources(traversal, word, h.shape[1])
             scores = scores + functional.pad(hints, (0, 0, 1, 0))[:, :-1]
-        sources = _log_softmax(scores, self.source_candidates(batch))
+        candidates = self.source_candidates(batch)
+        sources = masked_log_softmax(scores, candidates)
         rel_source = self.mlp_rel_source(states)
         rel_source = rel_source.gather(1, heads.expand(-1, -1, rel_source.shape[-1]))
         relations = self.score_relations(rel_source, self.mlp_rel_target(states))
-        return Forced(nodes, log_attention, sources, relations, encoded.links, encoded.frames)
+        links = encoded.links if self.links is not None else None
+        frames = encoded.frames if self.frames is not None else None
+        return Forced(nodes, log_attention, sources, candidates, relations, links, frames)
 
     def source_candidates(self, batch: Batch) -> Tensor:
         """Return over which rows P(u) of each row is a distribution (equation 11): (B, T, T)."""
@@ -401,17 +328,6 @@ class TransducerModel(nn.Module):
         impossible = torch.zeros(logits.shape[-1], dtype=torch.bool, device=logits.device)
         impossible[[PAD, UNK, ROOT]] = True
         return logits.masked_fill(impossible, -torch.inf).log_softmax(-1)
-
-
-class Forced(NamedTuple):
-    """Log-probabilities of all steps of the reference sequences."""
-
-    nodes: NodeScores
-    attention: Tensor  # (B, T, S) log a^(enc)
-    sources: Tensor  # (B, T, T) log P(u) of row i over the rows before it
-    relations: Tensor  # (B, T, R) log P(r) given the reference source
-    links: Tensor  # (B, S, KINDS, S) scores of pairs of words
-    frames: Tensor  # (B, S, F) log-probabilities of the words' frames
 
 
 MAX_INDEX = 500
@@ -627,109 +543,9 @@ def gather_states(states: Tensor, tokens: Tensor) -> Tensor:
     return padded.gather(1, tokens.unsqueeze(-1).expand(-1, -1, states.shape[-1]))
 
 
-@torch.no_grad()
-def outcome_probabilities(scores: NodeScores, offers: Tensor, indices: Tensor) -> Tensor:
-    """Return P(v) over all outcomes, equation 7: (B, T, V + M * S + T').
-
-    *offers* (B, M * S) is the outcome that each token offers: equal offers pool their probability.
-    *indices* (B, T') are the node indices of the preceding rows: all rows of a node count as its
-    first one. The vocabulary is large: everything that is done to all of it counts.
-    """
-    generate, copy, repeat = scores.switch.split(1, dim=-1)
-    *steps, labels = scores.vocabulary.shape
-    places = offers.shape[1]
-    tail = (0, places + indices.shape[1])
-    outcomes = functional.pad(scores.vocabulary + generate, tail, value=-torch.inf).exp_()
-    offered = offers.unsqueeze(1).expand(*steps, -1)
-    outcomes.scatter_add_(-1, offered, (scores.source + copy).exp_())
-    first = indices.clamp(min=1) - 1 + labels + places  # row i is at place i - 1 of the copies
-    copied = first.unsqueeze(1).expand(*steps, -1)
-    return outcomes.scatter_add_(-1, copied, (scores.nodes + repeat).exp_())
-
-
-def mix_outcomes(scores: NodeScores, offers: Tensor, indices: Tensor) -> Tensor:
-    """Return log P(v) over all outcomes: :func:`outcome_probabilities`, kept finite."""
-    return outcome_probabilities(scores, offers, indices).clamp_min(TINY).log()
-
-
-def _node_log_probability(scores: NodeScores, batch: Batch, *, force_copy: bool) -> Tensor:
-    """Return log P(v_{i+1}) of the reference: (B, T)."""
-    labels = scores.vocabulary.shape[-1]
-    outcomes = batch.outcomes
-    switch = scores.switch.exp()
-    offered = batch.offers.unsqueeze(1) == outcomes.unsqueeze(-1)  # (B, T, M * S); padding offers 0
-    source = torch.where(offered, scores.source.exp(), 0.0).sum(-1)
-    in_vocabulary = (outcomes >= EOS) & (outcomes < labels)
-    if force_copy:
-        in_vocabulary = in_vocabulary & ~offered.any(-1)
-    generated = scores.vocabulary.gather(-1, outcomes.clamp(0, labels - 1).unsqueeze(-1)).squeeze(
-        -1
-    )
-    generated = torch.where(in_vocabulary, generated.exp(), 0.0)
-    following = functional.pad(batch.indices, (0, 1))[:, 1:]  # index of row i + 1
-    same = (batch.indices.unsqueeze(1) == following.unsqueeze(-1)) & (outcomes == COPY).unsqueeze(
-        -1
-    )
-    copied = torch.where(same, scores.nodes.exp(), 0.0).sum(-1)
-    mixed = switch[..., 0] * generated + switch[..., 1] * source + switch[..., 2] * copied
-    return mixed.clamp_min(TINY).log()
-
-
-def _smoothed_node_loss(
-    scores: NodeScores, batch: Batch, smoothing: float, force_copy: bool
-) -> Tensor:
-    """Return -log P(v) mixed with the mean over all possible slots of the hybrid space: (B, T)."""
-    loss = -_node_log_probability(scores, batch, force_copy=force_copy)
-    if smoothing:
-        parts = (scores.vocabulary, scores.source, scores.nodes)
-        total = torch.zeros_like(loss)
-        slots = torch.zeros_like(loss)
-        for part, switch in zip(parts, scores.switch.unbind(-1), strict=True):
-            possible = torch.isfinite(part) & torch.isfinite(switch).unsqueeze(-1)
-            mixed = torch.where(possible, part + switch.unsqueeze(-1), 0.0)
-            total = total + mixed.clamp_min(_LOG_TINY).sum(-1)
-            slots = slots + possible.sum(-1)
-        loss = (1 - smoothing) * loss - smoothing * total / slots.clamp_min(1)
-    return torch.where(batch.outcomes == IGNORE, 0.0, loss)
-
-
-def _smoothed_choice(scores: Tensor, target: Tensor, possible: Tensor, smoothing: float) -> Tensor:
-    """Return the smoothed negative log-likelihood of *target* over the possible choices: (B, T)."""
-    loss = -scores.gather(-1, target.unsqueeze(-1)).squeeze(-1)
-    if smoothing:
-        mean = torch.where(possible, scores, 0.0).sum(-1) / possible.sum(-1).clamp_min(1)
-        loss = (1 - smoothing) * loss - smoothing * mean
-    return torch.where(torch.isfinite(loss), loss, 0.0)
-
-
-def _possible_relations(scores: Tensor) -> Tensor:
-    possible = torch.ones(scores.shape[-1], dtype=torch.bool, device=scores.device)
-    possible[[PAD, UNK, ROOT]] = False
-    return possible
-
-
-def _edge_rows(batch: Batch) -> Tensor:
-    """Return which rows' source and relation are decisions: all but row 0 (begin) and row 1 (root).
-
-    A step that has an outcome exists for rows 0..m, so that row i exists if step i does.
-    """
-    steps = torch.arange(batch.target_mask.shape[1], device=batch.target_mask.device)
-    return batch.target_mask & (steps >= 2)
-
-
-def _log_softmax(scores: Tensor, mask: Tensor) -> Tensor:
-    """Return a masked log-softmax; a row without any possible slot is -inf throughout.
-
-    The fill is finite, because the gradient of a softmax over nothing but -inf is not a number.
-    """
-    result = scores.float().masked_fill(~mask, -1e9).log_softmax(-1)
-    return torch.where(mask, result, -torch.inf)
-
-
 def _mlp(inputs: int, outputs: int, dropout: float) -> nn.Sequential:
     """MLP(x) = elu(W x + b)."""
     return nn.Sequential(nn.Linear(inputs, outputs), nn.ELU(), nn.Dropout(dropout))
 
 
 _SHUT = 1e4  # so large that the sigmoid of it and of minus it are 1 and 0
-_LOG_TINY = -69.0  # about log(TINY)

@@ -41,7 +41,8 @@ from transducer.errors import TrainingError
 from transducer.extras import require_training
 from transducer.frameworks.tasks import Document, make_task, training_graphs
 from transducer.model.inputs import make_batch, make_features
-from transducer.model.network import Losses, TransducerModel
+from transducer.model.losses import Losses, LossWeights
+from transducer.model.network import TransducerModel
 from transducer.parsing.evaluation import headline
 from transducer.parsing.inputs import gold_documents
 from transducer.parsing.parser import Transducer, pick_device
@@ -435,16 +436,7 @@ class Trainer:
         # Accelerate sees to the precision on a GPU, once for all trainings of a process.
         on_cpu = self.accelerator.device.type == "cpu"
         with torch.autocast("cpu", enabled=on_cpu and settings.precision == "bf16"):
-            losses: Losses = self.wrapped(
-                batch,
-                smoothing=settings.smoothing,
-                edge_smoothing=settings.edge_smoothing,
-                coverage=settings.coverage,
-                links=settings.link_loss,
-                link_smoothing=settings.link_smoothing,
-                frames=settings.frame_loss,
-                force_copy=settings.force_copy,
-            )
+            losses: Losses = self.wrapped(batch, LossWeights.of(settings))
         return losses
 
     def _batch(self, items: Sequence[Item]) -> Batch:
