@@ -190,6 +190,27 @@ def test_the_private_key_of_mrp_injects_nothing(tmp_path: Path) -> None:
     assert invoke("convert", written(tmp_path / "a.mrp", record()), "--to", "ucca")[0] == 0
 
 
+@pytest.mark.parametrize(
+    ("framework", "anchors", "fits"), [("dm", [], 0), ("amr", [], 1), ("amr", [(0, 3)], 0)]
+)
+def test_tokens_that_the_input_of_mrp_contradicts(
+    tmp_path: Path, framework: str, anchors: list[tuple[int, int]], fits: int
+) -> None:
+    spans = [{"from": start, "to": end} for start, end in anchors]
+    record = {
+        "id": "1",
+        "framework": framework,
+        "input": "Dogs bark",
+        "tops": [0],
+        "nodes": [{"id": 0, "label": "x", "anchors": spans}],
+        "edges": [],
+        "graphconv": {"tokens": [["Cats"], ["bark"]]},
+    }
+    code, _, said = invoke("check", written(tmp_path / "a.mrp", record))
+    assert code == 1 - fits
+    assert fits or "a.mrp:1: the tokens are not those of the input" in said
+
+
 @pytest.mark.parametrize(("graph_id", "tokens"), [("SDP 7", ["Go"]), ("a b", [])])
 def test_ids_that_sdp_cannot_hold(tmp_path: Path, graph_id: str, tokens: list[str]) -> None:
     graph = Graph(graph_id, "dm", tuple(map(Token, tokens)))

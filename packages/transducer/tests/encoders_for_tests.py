@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from tokenizers.processors import BertProcessing
 
 _SIZES: dict[str, Any] = {
     "hidden_size": 24, "num_hidden_layers": 3, "num_attention_heads": 4, "intermediate_size": 40,
@@ -121,7 +122,12 @@ def _deberta_v2() -> tuple[Any, Any]:
         position_buckets=32, share_att_key=True, norm_rel_ebd="layer_norm",
         position_biased_input=False, type_vocab_size=0, **_SIZES,
     )  # fmt: skip
-    return t.DebertaV2Tokenizer(vocab=vocabulary), t.DebertaV2Model(config)
+    tokenizer = t.DebertaV2Tokenizer(vocab=vocabulary)
+    # As published files have it; transformers 5.0 forgets it in tokenizers that are built.
+    tokenizer.backend_tokenizer.post_processor = BertProcessing(
+        ("[SEP]", tokenizer.sep_token_id), ("[CLS]", tokenizer.cls_token_id)
+    )
+    return tokenizer, t.DebertaV2Model(config)
 
 
 def _t5() -> tuple[Any, Any]:
