@@ -72,7 +72,7 @@ def test_frozen_encoders_run_on_the_device_they_are_given(
     """On ``meta`` everything but the copy to the host can be done: shapes, and no memory."""
     config = ModelConfig(contextual=str(random_encoder(kind)))
     source = FrozenFeatures(config, None, torch.device("meta"))
-    with pytest.raises(RuntimeError, match="(?i)meta"):  # torch 2.6 cannot count there, either
+    with pytest.raises(RuntimeError, match=r"(?i)meta"):  # torch 2.6 cannot count there, either
         source([["Dogs", "bark"]])
     assert {weight.device.type for weight in source._model.parameters()} == {"meta"}
     assert len(FrozenFeatures(config)([["Dogs", "bark"]])[0]) == 2  # that of the CPU is unharmed
