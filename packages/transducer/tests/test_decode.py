@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import heapq
+import math
 import os
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import count, product
 from typing import Any
@@ -22,7 +23,9 @@ from transducer.data.batches import collate
 from transducer.data.examples import Example, numericalize
 from transducer.data.trees import candidate_heads
 from transducer.data.vocabularies import EOS
+from transducer.decoding.results import PARTS, Decision
 from transducer.decoding.search import decode
+from transducer.decoding.steps import Steps
 from transducer.frameworks.tasks import Document, Sentence
 from transducer.model.losses import node_log_probability
 
@@ -47,7 +50,8 @@ PAPER = {"anchored": False, "copy_attention": False, "pointer_reach": 0, "link_s
 def decoded(small: Any, examples: list[Example], **options: Any) -> Any:
     items = [numericalize(replace(example, rows=()), small.vocabularies) for example in examples]
     batch = collate(items, small.vocabularies)
-    told = {"on_row": options.pop("on_row")} if "on_row" in options else {}
+    named = ("on_row", "runners_up", "details")
+    told = {name: options.pop(name) for name in named if name in options}
     return decode(small.model, batch, items, small.rules, DecodeConfig(**options), **told)
 
 
@@ -377,9 +381,68 @@ def _repeats(rows: tuple[Row, ...]) -> bool:
 
 def test_rows_are_told_as_they_come(small: Any) -> None:
     told: list[Row] = []
-    [[found]] = decoded(small, small.examples[:1], on_row=lambda _, row: told.append(row))
+    sure: list[Decision] = []
+
+    def on_row(_: int, row: Row, decision: Decision) -> None:
+        told.append(row)
+        sure.append(decision)
+
+    [[found]] = decoded(small, small.examples[:1], on_row=on_row, runners_up=2)
+    assert sure == [*found.decisions]
+    assert all(decision.runners_up for decision in sure[1:])
     assert len(told) == len(found.rows) > 1
     # Only an empty unit's mark may come at the end.
     assert [row._replace(label=row.label.rstrip("!")) for row in told] == [
         row._replace(label=row.label.rstrip("!")) for row in found.rows
     ]
+
+
+@pytest.mark.parametrize("beam", [1, 3])
+def test_decisions_say_how_sure_the_model_is_and_cost_nothing_else(small: Any, beam: int) -> None:
+    """Runners-up change no result; a row's score is that of its choices; nothing has P > 1."""
+    plain = decoded(small, small.examples, beam=beam, nbest=beam, details=True)
+    told = decoded(small, small.examples, beam=beam, nbest=beam, details=True, runners_up=3)
+    parts: Counter[str] = Counter()
+    for without, hypotheses in zip(plain, told, strict=True):
+        assert [(h.rows, h.score) for h in without] == [(h.rows, h.score) for h in hypotheses]
+        for before, found in zip(without, hypotheses, strict=True):
+            assert [d[:3] for d in before.decisions] == [d[:3] for d in found.decisions]
+            assert not any(d.runners_up for d in before.decisions)
+            scored = zip(found.rows, found.decisions, found.row_scores, strict=False)
+            for number, (row, decision, score) in enumerate(scored, start=1):
+                assert sum(decision[:3]) == pytest.approx(score, abs=1e-4)
+                parts.update(_check_runners_up(number, row, decision, greedy=beam == 1))
+    assert {"node"} | ({"relation"} if beam == 1 else set()) <= set(parts)
+
+
+def _check_runners_up(number: int, row: Row, decision: Decision, *, greedy: bool) -> Iterator[str]:
+    own = dict(zip(PARTS, decision[:3], strict=True))
+    mass = {part: math.exp(log_p) for part, log_p in own.items()}
+    changed = {"node": {"label", "index", "anchors"}, "source": {"head"}, "relation": {"relation"}}
+    seen = []
+    for part, other, log_p in decision.runners_up:
+        yield part
+        mass[part] += math.exp(log_p)
+        assert not greedy or log_p <= own[part] + 1e-5
+        assert part == "node" or other != row
+        same = set(Row._fields) - changed[part]
+        assert all(getattr(other, name) == getattr(row, name) for name in same)
+        assert 1 <= other.index <= number
+        assert 0 <= other.head < number
+        seen.append((part, log_p))
+    assert all(total <= 1 + 1e-4 for total in mass.values())
+    assert seen == sorted(seen, key=lambda one: (PARTS.index(one[0]), -one[1]))
+
+
+def test_a_runner_up_is_as_probable_as_it_is_said(make_small: Callable[..., Any]) -> None:
+    """Where a node that is no copy could be another, teacher forcing agrees on both."""
+    small = make_small("dm", **PAPER)
+    [[found]] = decoded(small, small.examples[:1], details=True, runners_up=3)
+    first = found.decisions[0]
+    others = [one for one in first.runners_up if one.part == "node"]
+    [item] = [numericalize(replace(small.examples[0], rows=()), small.vocabularies)]
+    batch = collate([item], small.vocabularies)
+    steps = Steps(small.model, small.rules, DecodeConfig())
+    with torch.inference_mode():
+        log_p, _ = steps.outcomes(steps.start(batch, [item], 1), 4)
+    assert [first.node, *(one.log_p for one in others)] == pytest.approx(log_p[0].tolist())

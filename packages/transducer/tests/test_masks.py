@@ -17,7 +17,8 @@ from transducer.data.batches import Batch, batches, collate
 from transducer.data.examples import COPY, Item, build_vocabularies, numericalize
 from transducer.data.trees import candidate_heads
 from transducer.data.vocabularies import EOS
-from transducer.decoding.steps import NEVER, Steps
+from transducer.decoding.hypotheses import NEVER, RowScore
+from transducer.decoding.steps import Steps
 from transducer.frameworks import task_of
 from transducer.frameworks.tasks import make_task, training_graphs
 from transducer.model.network import TransducerModel
@@ -68,7 +69,8 @@ def excluded_steps(search: Steps, batch: Batch, items: list[Item]) -> Iterator[s
             what = "head" if source[k] == NEVER else "relation"
             number_of = int(head[k] if what == "head" else relation[k])
             yield f"item {int(sentence[k])}: {what} {number_of} of row {step + 1}"
-        search.append(hyp, choice, head, relation, torch.zeros(len(head)))
+        nothing = torch.zeros(len(head))
+        search.append(hyp, choice, head, relation, RowScore(nothing, nothing, nothing))
 
 
 def excluded(

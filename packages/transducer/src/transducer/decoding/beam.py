@@ -10,9 +10,9 @@ from torch import Tensor
 
 from transducer.config import DecodeConfig
 from transducer.data.vocabularies import EOS
-from transducer.decoding.hypotheses import Choice, Hypotheses
+from transducer.decoding.hypotheses import NEVER, Choice, Hypotheses, RowScore
 from transducer.decoding.results import Path, take_path
-from transducer.decoding.steps import NEVER, Steps
+from transducer.decoding.steps import Steps
 
 _PAIRS_AT_ONCE = 4096
 
@@ -113,10 +113,13 @@ def _extend(steps: Steps, hyp: Hypotheses, totals: Tensor, outcome: Tensor) -> N
     width = full.shape[1]
     owner = owner[number].repeat_interleave(width)
     kept, score = (x.flatten() for x in _best_of_each(owner, full.flatten(), sentences, beam))
-    chosen = choice.pick(number[kept // width])
-    head = row[kept // width] + (1 if hyp.length else 0)
-    gained = torch.where(score > NEVER, score - hyp.state.score[chosen.parent], NEVER)
-    steps.append(hyp, chosen, head, relation.flatten()[kept], gained)
+    number, row = number[kept // width], row[kept // width]
+    chosen = choice.pick(number)
+    head = row + (1 if hyp.length else 0)
+    before = hyp.state.score[chosen.parent]
+    gained = torch.where(score > NEVER, score - before, NEVER)
+    scores = RowScore(gained, chosen.log_p - before, pairs[number, row] - chosen.log_p)
+    steps.append(hyp, chosen, head, relation.flatten()[kept], scores)
 
 
 def _bound(steps: Steps, hyp: Hypotheses, candidates: _Candidates, sentences: int) -> Tensor:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import torch
 
 from transducer.data.vocabularies import EOS
-from transducer.decoding.hypotheses import Hypotheses
+from transducer.decoding.hypotheses import Hypotheses, RowScore
 from transducer.decoding.results import Path, take_path
 from transducer.decoding.steps import Steps
 
@@ -28,8 +28,8 @@ def greedy_search(
     while True:
         log_p, outcome = (best.squeeze(1) for best in steps.outcomes(hyp, 1))
         for k in ((outcome == EOS) & ~done).nonzero().squeeze(1).tolist():
-            score = float(hyp.state.score[k] + log_p[k])
-            found[int(sentence[k])].append(take_path(hyp, k, score))
+            total = float(hyp.state.score[k] + log_p[k])
+            found[int(sentence[k])].append(take_path(hyp, k, total))
         done |= outcome == EOS
         n_done = int(done.sum())
         if n_done == len(done):
@@ -42,7 +42,8 @@ def greedy_search(
         source, row = steps.sources(hyp, choice).max(1)
         head = row + 1 if hyp.length else row
         relation_score, relation = steps.relations(hyp, choice, head).max(1)
-        steps.append(hyp, choice, head, relation, log_p + source + relation_score)
+        score = RowScore(log_p + source + relation_score, log_p, source)
+        steps.append(hyp, choice, head, relation, score)
         if on_row is not None:
             for k in (~done).nonzero().squeeze(1).tolist():
                 on_row(int(sentence[k]), hyp, k)

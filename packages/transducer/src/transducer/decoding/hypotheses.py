@@ -15,6 +15,9 @@ from torch import Tensor
 from transducer.model.links import Traversal
 from transducer.model.network import Encoded
 
+NEVER = -torch.inf
+"""The log-probability of what cannot be."""
+
 
 class Sentences(NamedTuple):
     """What all hypotheses of a sentence share."""
@@ -67,7 +70,11 @@ class Rows(NamedTuple):
     outcome: Tensor  # (N, T) what the row's node was when it first came
     kind: Tensor  # (N, T) RowKind
     elsewhere: Tensor  # (N, T) whether the row is remote: not its node's primary one
-    score: Tensor  # (N, T)
+    score: Tensor  # (N, T) log P(v) + log P(u) + log P(r)
+    node_score: Tensor  # (N, T) log P(v)
+    source_score: Tensor  # (N, T) log P(u)
+    others: Tensor  # (N, T, 3, W) the runners-up: outcomes, heads, relations; W may be 0
+    other_scores: Tensor  # (N, T, 3, W)
     attention: Tensor  # (N, T, S)
     primary: Tensor  # (N, T) per node: the row that has its children, or 0
     settled: Tensor  # (N, T) per node: whether it has a row that is not remote
@@ -161,6 +168,14 @@ def _doubled(tensor: Tensor, dimensions: int) -> Tensor:
     result = tensor.new_zeros(n, *larger)
     result[:, *(slice(size) for size in sizes)] = tensor
     return result
+
+
+class RowScore(NamedTuple):
+    """How probable a next row is: n of them."""
+
+    total: Tensor  # (n,) log P(v) + log P(u) + log P(r)
+    node: Tensor  # (n,) log P(v)
+    source: Tensor  # (n,) log P(u)
 
 
 class Consumed(NamedTuple):

@@ -20,7 +20,7 @@ from transducer.data.examples import Item
 from transducer.decoding.beam import beam_search
 from transducer.decoding.greedy import greedy_search
 from transducer.decoding.hypotheses import Hypotheses
-from transducer.decoding.results import Decoded, RowWriter, node_frames
+from transducer.decoding.results import Decision, Decoded, RowWriter, node_frames
 from transducer.decoding.rules import Rules
 from transducer.decoding.steps import Steps
 from transducer.model.frames import most_probable
@@ -36,13 +36,15 @@ def decode(
     settings: DecodeConfig,
     *,
     details: bool = False,
-    on_row: Callable[[int, Row], None] | None = None,
+    runners_up: int = 0,
+    on_row: Callable[[int, Row, Decision], None] | None = None,
 ) -> list[list[Decoded]]:
     """Decode a batch: for each sentence its best hypotheses, best first.
 
-    *on_row* is told of each row as greedy search decides it; *details* adds scores and alignments.
+    *on_row* is told of each row as greedy search decides it; *details* adds scores and alignments;
+    *runners_up* of the next best choices are part of every decision.
     """
-    steps = Steps(model, rules, settings)
+    steps = Steps(model, rules, settings, runners_up)
     hyp = steps.start(batch, items, settings.beam)
     frames = hyp.sentences.encoded.frames
     width = batch.words.shape[1]
@@ -50,7 +52,8 @@ def decode(
 
     def tell(sentence: int, hyp: Hypotheses, k: int) -> None:
         assert on_row is not None
-        on_row(sentence, writers[sentence].last_row(hyp, k))
+        row = writers[sentence].last_row(hyp, k)
+        on_row(sentence, row, writers[sentence].last_decision(hyp, k, row))
 
     if settings.beam == 1:
         found = greedy_search(steps, hyp, tell if on_row is not None else None)
@@ -61,13 +64,15 @@ def decode(
     for item, writer, paths, own in zip(items, writers, found, told, strict=True):
         results.append([])
         for path in paths:
-            rows = steps.constraints.complete(writer.rows(path), item.forms)
+            chosen = writer.rows(path)
+            rows = steps.constraints.complete(chosen, item.forms)
             alignments = path.attention[:, : len(item.forms)].tolist() if details else ()
             results[-1].append(
                 Decoded(
                     rows=tuple(rows),
                     score=path.score,
                     row_scores=tuple(path.row_score) if details else (),
+                    decisions=tuple(writer.decisions(path, chosen)),
                     alignments=tuple(map(tuple, alignments)),
                     frames=node_frames(rows, len(item.forms), own),
                 )

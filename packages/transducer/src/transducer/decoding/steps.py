@@ -20,22 +20,24 @@ from transducer.data.trees import RowKind
 from transducer.data.vocabularies import EOS, ROOT
 from transducer.decoding.constraints import edge_ends
 from transducer.decoding.hypotheses import (
+    NEVER,
     Choice,
     Consumed,
     Hypotheses,
     Memory,
     Pairs,
     Rows,
+    RowScore,
     Sentences,
     State,
 )
 from transducer.decoding.rules import Rules
+from transducer.decoding.runners_up import next_best
 from transducer.model.links import Traversal, climb, first_of, of_path
 from transducer.model.network import Encoded, Past, TransducerModel
 from transducer.model.pointer import Trail
 from transducer.model.scores import TINY, outcome_probabilities
 
-NEVER = -torch.inf
 ROWS_PER_TOKEN = 3
 EXTRA_ROWS = 20
 """A sentence of n tokens gets at most ROWS_PER_TOKEN * n + EXTRA_ROWS rows."""
@@ -47,9 +49,17 @@ _FIRST_ROOM = 16
 class Steps:
     """The steps of decoding with one model."""
 
-    def __init__(self, model: TransducerModel, rules: Rules, settings: DecodeConfig) -> None:
+    def __init__(
+        self,
+        model: TransducerModel,
+        rules: Rules,
+        settings: DecodeConfig,
+        runners_up: int = 0,
+    ) -> None:
         self.model = model
         self.rules = rules
+        self.runners_up = runners_up
+        """How many of the next best choices are remembered of each node, source and relation."""
         self.constraints = rules.constraints(rules, settings)
         self.n_labels = len(rules.labels)
 
@@ -157,9 +167,10 @@ class Steps:
     # Taking a step -------------------------------------------------------------------------------
 
     def append(
-        self, hyp: Hypotheses, choice: Choice, head: Tensor, relation: Tensor, log_p: Tensor
+        self, hyp: Hypotheses, choice: Choice, head: Tensor, relation: Tensor, score: RowScore
     ) -> None:
-        """Add one row to each chosen hypothesis; *log_p* is the row's score."""
+        """Add one row to each chosen hypothesis."""
+        others = next_best(self, hyp, choice, head, relation) if self.runners_up else None
         if hyp.beam > 1:
             hyp.select(choice.parent)
         hyp.length += 1
@@ -172,7 +183,10 @@ class Steps:
         rows.outcome[:, i], rows.node[:, i] = outcome, choice.node
         rows.head[:, i], rows.relation[:, i] = head, relation
         rows.token[:, i] = choice.token
-        rows.score[:, i], rows.attention[:, i] = log_p, hyp.state.attention.exp()
+        rows.score[:, i], rows.attention[:, i] = score.total, hyp.state.attention.exp()
+        rows.node_score[:, i], rows.source_score[:, i] = score.node, score.source
+        if others is not None:
+            rows.others[:, i], rows.other_scores[:, i] = others
         state = consumed.state[choice.slot]
         rows.vectors[:, i] = consumed.vector[choice.slot]
         rows.ends[:, i] = self.model.mlp_end(state)
@@ -187,7 +201,7 @@ class Steps:
             core = self.rules.core[relation]
             rows.core[everyone, edge_ends(hyp, choice, kind)[0], core.clamp(min=0)] |= core >= 0
         hyp.memory = Memory(consumed.hidden[:, choice.slot], consumed.cell[:, choice.slot])
-        self._count(hyp, choice, log_p)
+        self._count(hyp, choice, score.total)
         self._look(hyp, consumed.h[choice.slot])
 
     def _count(self, hyp: Hypotheses, choice: Choice, log_p: Tensor) -> None:
@@ -353,6 +367,10 @@ class Steps:
             kind=numbers(),
             elsewhere=flags(),
             score=reals(),
+            node_score=reals(),
+            source_score=reals(),
+            others=numbers(3, self.runners_up),
+            other_scores=reals(3, self.runners_up),
             attention=reals(width),
             primary=numbers(),
             settled=flags(),

@@ -8,6 +8,7 @@ from typing import IO, Any
 
 from graphconv.arborescence import ROOT_LABEL, Row
 from transducer.data.examples import numericalize
+from transducer.decoding.results import Decision
 from transducer.frameworks.tasks import Document
 from transducer.parsing.parser import Parse, Transducer
 
@@ -63,7 +64,7 @@ def tell_relations(parser: Transducer, document: Document, file: IO[str]) -> Non
             continue
         rows = [Row(ROOT_LABEL, 0, 0, "")]
 
-        def tell(_: int, row: Row, rows: list[Row] = rows) -> None:
+        def tell(_: int, row: Row, __: Decision, rows: list[Row] = rows) -> None:
             source = rows[row.head]
             rows.append(row)
             file.write("\t".join(map(str, (document.id, *_relation(source, row)))) + "\n")

@@ -29,7 +29,7 @@ from transducer.config import DecodeConfig
 from transducer.data.batches import Batch, by_tokens
 from transducer.data.examples import Item, numericalize
 from transducer.data.vocabularies import Vocabularies
-from transducer.decoding.results import Decoded
+from transducer.decoding.results import Decision, Decoded
 from transducer.decoding.rules import Rules, make_rules
 from transducer.decoding.search import decode
 from transducer.distributed import ALONE, Group, join, launched
@@ -230,18 +230,24 @@ class Transducer:
         return self.task.metadata(text) if text else ()
 
     def stream(
-        self, documents: Iterable[Document], settings: DecodeConfig, *, details: bool = False
+        self,
+        documents: Iterable[Document],
+        settings: DecodeConfig,
+        *,
+        details: bool = False,
+        runners_up: int = 0,
     ) -> Iterator[Parse]:
         """Parse lazily, in the order of the input.
 
+        The decisions of each hypothesis have *runners_up* of the next best choices.
         Each process of a group decodes some of the batches and gets the results of all.
         """
         stream = iter(documents)
         while window := list(islice(stream, WINDOW)):
-            yield from self._window(window, settings, details=details)
+            yield from self._window(window, settings, details=details, runners_up=runners_up)
 
     def _window(
-        self, documents: Sequence[Document], settings: DecodeConfig, *, details: bool
+        self, documents: Sequence[Document], settings: DecodeConfig, **more: Any
     ) -> Iterator[Parse]:
         sentences = [sentence for document in documents for sentence in document.sentences]
         items = [numericalize(sentence.example, self.vocabularies) for sentence in sentences]
@@ -251,7 +257,7 @@ class Transducer:
         groups = list(by_tokens(fitting, items, budget))
         own: list[tuple[int, list[Decoded]]] = []
         for group in groups[self.group.rank :: self.group.size]:
-            decoded = self.decode([items[i] for i in group], settings, details=details)
+            decoded = self.decode([items[i] for i in group], settings, **more)
             own += zip(group, decoded, strict=True)
         for i, hypotheses in self.group.gather(own):
             found[i] = tuple(hypotheses)
@@ -262,9 +268,17 @@ class Transducer:
             start = end
 
     def parse_watched(
-        self, document: Document, settings: DecodeConfig, on_row: Callable[[int, Row], None]
+        self,
+        document: Document,
+        settings: DecodeConfig,
+        on_row: Callable[[int, Row, Decision], None],
+        *,
+        runners_up: int = 0,
     ) -> Parse:
-        """Parse one document; *on_row* gets each row of each of its sentences as it is decided."""
+        """Parse one document; *on_row* gets each row of each of its sentences as it is decided.
+
+        With it comes how sure the model is, and *runners_up* of the next best choices.
+        """
         found: list[tuple[Decoded, ...]] = []
         for place, sentence in enumerate(document.sentences):
             item = numericalize(sentence.example, self.vocabularies)
@@ -272,10 +286,12 @@ class Transducer:
                 found.append((_NOTHING,))
                 continue
 
-            def tell(_: int, row: Row, place: int = place) -> None:
-                on_row(place, row)
+            def tell(_: int, row: Row, decision: Decision, place: int = place) -> None:
+                on_row(place, row, decision)
 
-            [decoded] = self.decode([item], settings, details=True, on_row=tell)
+            [decoded] = self.decode(
+                [item], settings, details=True, on_row=tell, runners_up=runners_up
+            )
             found.append(tuple(decoded))
         return self._finish(document, tuple(found))
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import count, islice
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ from graphconv.cliutil import output as text_output
 from graphconv.graph import Graph, Token
 from graphconv.io import files
 from transducer.config import TASKS
+from transducer.decoding.results import Decision
 from transducer.errors import ConfigError, TransducerError
 from transducer.frameworks.tasks import LONGEST
 from transducer.frameworks.tasks import Document as Unit
@@ -31,8 +31,8 @@ from transducer.storage.shipped import shipped_tasks
 from transducer.text.annotation import Annotator, load_annotator, sentences
 from transducer.text.tokens import chunk, clean, read_paragraphs, split_paragraphs
 
-OnRow = Callable[[str, int, Row], None]
-"""Called with a task, the number of a sentence, and a row."""
+OnRow = Callable[[str, int, Row, Decision], None]
+"""Called with a task, the number of a sentence, a row, and how sure the model is of it."""
 
 
 @dataclass(frozen=True)
@@ -105,10 +105,12 @@ class Pipeline:
             for cut, parses in zip(cuts, found, strict=True):
                 yield self._finished(cut, parses, errors)
 
-    def watch(self, text: str, on_row: OnRow, *, errors: str = "raise") -> Doc:
+    def watch(self, text: str, on_row: OnRow, *, runners_up: int = 0, errors: str = "raise") -> Doc:
         """Parse one text greedily, and call *on_row* with each row as soon as it is decided.
 
         The rows of each sentence come in order, with its number from 0; framework after framework.
+        With each comes a Decision: its log-probabilities, and *runners_up* of the next best nodes,
+        sources and relations.
         """
         check_errors(errors)
         cut = self._cut(text, 0, errors)
@@ -119,8 +121,17 @@ class Pipeline:
             found[task] = []
             for unit in self._units(parser, cut):
                 numbers = [next(sentence) for _ in unit.sentences]
-                tell = partial(_tell, on_row, task, numbers)
-                found[task].append(parser.parse_watched(unit, greedy, tell))
+
+                def tell(
+                    place: int,
+                    row: Row,
+                    decision: Decision,
+                    task: str = task,
+                    numbers: Sequence[int] = numbers,
+                ) -> None:
+                    on_row(task, numbers[place], row, decision)
+
+                found[task].append(parser.parse_watched(unit, greedy, tell, runners_up=runners_up))
         return self._finished(cut, found, errors)
 
     def words(self, text: str) -> tuple[Token, ...]:
@@ -191,10 +202,6 @@ class Pipeline:
         else:
             first, last = cut.doc.sentences[number].first, cut.doc.sentences[number].last
         return cut.doc.tokens[first:last]
-
-
-def _tell(on_row: OnRow, task: str, numbers: Sequence[int], sentence: int, row: Row) -> None:
-    on_row(task, numbers[sentence], row)
 
 
 def load(*tasks_or_folders: str | Path, device: str = "auto", annotator: str = "") -> Pipeline:

@@ -24,6 +24,7 @@ import evaltools
 import graphconv
 from graphconv.arborescence import ROOT_LABEL, Row
 from graphconv.errors import GraphconvError
+from transducer.decoding.results import Decision
 from transducer.errors import TransducerError
 from transducer.parsing.document import Doc
 from transducer.parsing.pipeline import OnRow
@@ -160,7 +161,7 @@ async def stream(server: Server, http: Request) -> Response:
     loop = asyncio.get_running_loop()
     rows: dict[tuple[str, int], list[Row]] = {}
 
-    def on_row(task: str, sentence: int, row: Row) -> None:
+    def on_row(task: str, sentence: int, row: Row, _: Decision) -> None:
         before = rows.setdefault((task, sentence), [Row(ROOT_LABEL, 0, 0, "")])
         source = before[row.head]
         event = {
