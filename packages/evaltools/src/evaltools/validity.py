@@ -13,11 +13,12 @@ role (ARG0, ARG1, ...), in the true direction of the edges.
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterable
 
 from graphconv.frameworks import BILEXICAL, FRAMEWORKS
 from graphconv.graph import LINKAGE, Graph, attribute
+from graphconv.topology import components, has_cycle
 
 # ARG1 of AMR and DM, verb_ARG1 of PAS; functors of PSD may repeat (coordination).
 _CORE = re.compile(r"(?:.*_)?ARG[0-9]+").fullmatch
@@ -56,35 +57,15 @@ def _repeats_core_role(graph: Graph) -> bool:
 
 
 def _is_disconnected(graph: Graph) -> bool:
-    neighbors: dict[str, list[str]] = defaultdict(list)
-    for edge in graph.edges:
-        neighbors[edge.source].append(edge.target)
-        neighbors[edge.target].append(edge.source)
-    start = [node.id for node in graph.nodes[:1]]
-    seen = set(start)
-    while start:
-        for neighbor in neighbors[start.pop()]:
-            if neighbor not in seen:
-                seen.add(neighbor)
-                start.append(neighbor)
-    return len(seen) < len(graph.nodes)
+    return len(components((node.id for node in graph.nodes), _ends(graph))) > 1
 
 
 def _is_cyclic(graph: Graph) -> bool:
-    """Take away nodes without incoming edges until none is left, or only cycles are."""
-    incoming = Counter(edge.target for edge in graph.edges)
-    targets: dict[str, list[str]] = defaultdict(list)
-    for edge in graph.edges:
-        targets[edge.source].append(edge.target)
-    free = [node.id for node in graph.nodes if not incoming[node.id]]
-    removed = 0
-    while free:
-        removed += 1
-        for target in targets[free.pop()]:
-            incoming[target] -= 1
-            if not incoming[target]:
-                free.append(target)
-    return removed < len(graph.nodes)
+    return has_cycle((node.id for node in graph.nodes), _ends(graph))
+
+
+def _ends(graph: Graph) -> list[tuple[str, str]]:
+    return [(edge.source, edge.target) for edge in graph.edges]
 
 
 def _covered(graph: Graph) -> Counter[int]:

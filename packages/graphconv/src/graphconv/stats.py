@@ -18,6 +18,7 @@ from graphconv.conversion.labels import is_linkage
 from graphconv.frameworks import FRAMEWORKS, Nodes
 from graphconv.graph import Graph, split_categories
 from graphconv.io.stream import Input
+from graphconv.topology import components, has_cycle, parents_first
 
 MEASURES = {
     "graphs": "graphs",
@@ -93,7 +94,8 @@ def _shape(graph: Graph) -> Counter[str]:
     incoming = Counter(edge.target for edge in graph.edges)
     pairs = Counter((edge.source, edge.target) for edge in graph.edges)
     re_entrancies = sum(number - 1 for number in incoming.values())
-    components = _components(graph)
+    ids = [node.id for node in graph.nodes]
+    n_components = len(components(ids, pairs))
     return Counter(
         {
             "nodes": len(graph.nodes),
@@ -101,51 +103,16 @@ def _shape(graph: Graph) -> Counter[str]:
             "tops": len(graph.tops),
             "re-entrancies": re_entrancies,
             "re-entrant graphs": int(re_entrancies > 0),
-            "components": components,
+            "components": n_components,
             "self-loops": sum(n for (source, target), n in pairs.items() if source == target),
             "parallel edges": sum(number - 1 for number in pairs.values()),
-            "cyclic graphs": int(_is_cyclic(graph)),
+            "cyclic graphs": int(has_cycle(ids, pairs)),
             "graphs without nodes": int(not graph.nodes),
             "graphs without top": int(bool(graph.nodes) and not graph.tops),
             "graphs with several tops": int(len(graph.tops) > 1),
-            "graphs with several components": int(components > 1),
+            "graphs with several components": int(n_components > 1),
         }
     )
-
-
-def _components(graph: Graph) -> int:
-    neighbors: dict[str, list[str]] = defaultdict(list)
-    for edge in graph.edges:
-        neighbors[edge.source].append(edge.target)
-        neighbors[edge.target].append(edge.source)
-    seen: set[str] = set()
-    found = 0
-    for node in graph.nodes:
-        if node.id in seen:
-            continue
-        found += 1
-        seen.add(node.id)
-        stack = [node.id]
-        while stack:
-            new = [other for other in neighbors[stack.pop()] if other not in seen]
-            seen.update(new)
-            stack.extend(new)
-    return found
-
-
-def _is_cyclic(graph: Graph) -> bool:
-    """Take away nodes that nothing leads to, until none is left or all lie behind a cycle."""
-    waiting = Counter(edge.target for edge in graph.edges)
-    following: dict[str, list[str]] = defaultdict(list)
-    for edge in graph.edges:
-        following[edge.source].append(edge.target)
-    free = [node.id for node in graph.nodes if not waiting[node.id]]
-    for node_id in free:  # grows while it is read
-        for target in following[node_id]:
-            waiting[target] -= 1
-            if not waiting[target]:
-                free.append(target)
-    return len(free) < len(graph.nodes)
 
 
 def _discontiguous(graph: Graph) -> int:
@@ -154,19 +121,15 @@ def _discontiguous(graph: Graph) -> int:
     for edge in graph.edges:
         if not edge.remote and not is_linkage(edge.label):
             parent.setdefault(edge.target, edge.source)
-    waiting = Counter(parent.values())
     far = len(graph.tokens)
     first = {node.id: min(node.anchors, default=far) for node in graph.nodes}
     last = {node.id: max(node.anchors, default=-1) for node in graph.nodes}
     number = {node.id: len(node.anchors) for node in graph.nodes}
-    done = [node.id for node in graph.nodes if not waiting[node.id]]
-    for node_id in done:  # grows while it is read
+    children_first = parents_first([node.id for node in graph.nodes], parent.items())
+    for node_id in children_first:
         above = parent.get(node_id)
         if above is not None:
             first[above] = min(first[above], first[node_id])
             last[above] = max(last[above], last[node_id])
             number[above] += number[node_id]
-            waiting[above] -= 1
-            if not waiting[above]:
-                done.append(above)
-    return sum(last[n] - first[n] + 1 > number[n] for n in done if number[n])
+    return sum(last[n] - first[n] + 1 > number[n] for n in children_first if number[n])

@@ -2,7 +2,7 @@
 
 These are the functions behind the methods of :class:`graphconv.graph.Graph`.
 
-from graphconv.graph import Edge, Graph, Node, Token
+>>> from graphconv.graph import Edge, Graph, Node, Token
 >>> graph = Graph(
 ...     "1", "dm", (Token("Dogs"), Token("bark")), (Node("1", None, (0,)), Node("2", None, (1,))),
 ...     (Edge("2", "1", "ARG1"),), ("2",),

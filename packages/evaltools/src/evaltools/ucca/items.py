@@ -6,12 +6,13 @@ the graph as it is in the file, so an item marks every unit there that has its y
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 
 from evaltools.items import Item, PairedItems
 from evaltools.ucca.passage import passages, unit_keys
 from evaltools.ucca.score import Items, items_of
 from graphconv.graph import Graph
+from graphconv.topology import parents_first
 
 _KINDS = ("primary", "remote")
 _Key = tuple[str, int]
@@ -88,16 +89,12 @@ def _pairs(gold: Graph, pred: Graph) -> list[tuple[str, str]]:
 def _words(graph: Graph) -> dict[str, frozenset[int]]:
     """Return the token positions below each unit, remote edges not followed."""
     children: dict[str, list[str]] = {node.id: [] for node in graph.nodes}
-    parents = Counter(edge.target for edge in graph.edges if not edge.remote)
     for edge in graph.edges:
         if not edge.remote:
             children[edge.source].append(edge.target)
-    order = [node.id for node in graph.nodes if not parents[node.id]]
-    for node_id in order:  # grows: parents before children
-        for child in children[node_id]:
-            parents[child] -= 1
-            if not parents[child]:
-                order.append(child)
+    order = parents_first(
+        children, [(edge.source, edge.target) for edge in graph.edges if not edge.remote]
+    )
     found = {node.id: frozenset(node.anchors) for node in graph.nodes}
     for node_id in reversed(order):
         found[node_id] = found[node_id].union(*(found[child] for child in children[node_id]))

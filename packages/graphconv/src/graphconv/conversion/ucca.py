@@ -55,6 +55,7 @@ from graphconv.conversion.spanning import NO_EDGE, Arc, preorder
 from graphconv.conversion.unit_ids import sibling_ids
 from graphconv.errors import ConversionError
 from graphconv.graph import Attributes, Edge, Graph, Node, attribute
+from graphconv.topology import parents_first
 
 ROOT_UNIT = "ROOT"
 """The label of the root."""
@@ -235,19 +236,9 @@ def _check(graph: Graph, edges: Sequence[_Edge], terminal: set[int]) -> None:
     back = [source for source, target in ends if source >= target]
     if not back or {target for _, target in ends}.isdisjoint(back):
         return
-    missing = [0] * len(graph.nodes)
-    below: list[list[int]] = [[] for _ in graph.nodes]
-    for source, target in ends:
-        missing[target] += 1
-        below[source].append(target)
-    queue = [i for i, count in enumerate(missing) if not count]
-    for i in queue:
-        for target in below[i]:
-            missing[target] -= 1
-            if not missing[target]:
-                queue.append(target)
-    if len(queue) < len(graph.nodes):
-        unit = graph.nodes[next(i for i, count in enumerate(missing) if count)]
+    free = set(parents_first(range(len(graph.nodes)), ends))
+    if len(free) < len(graph.nodes):
+        unit = next(node for i, node in enumerate(graph.nodes) if i not in free)
         raise ConversionError(
             f"unit {unit.id!r} is in or below a cycle of edges that are not remote",
             graph_id=graph.id,

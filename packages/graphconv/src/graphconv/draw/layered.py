@@ -18,6 +18,7 @@ from typing import NamedTuple
 from graphconv.draw import canvas
 from graphconv.draw.canvas import Drawing, Highlight
 from graphconv.graph import Edge, Graph, Node, attribute
+from graphconv.topology import parents_first
 
 _NODE_HEIGHT = 26
 _PORT_HEIGHT = 16
@@ -157,19 +158,13 @@ def _written(edge: Edge) -> tuple[str, str]:
 def _layer_numbers(graph: Graph, ahead: dict[int, tuple[str, str]]) -> dict[str, int]:
     """Return the layer of each node: one more than that of its rightmost predecessor."""
     following: dict[str, list[str]] = defaultdict(list)
-    waiting = {node.id: 0 for node in graph.nodes}
     for left, right in ahead.values():
         following[left].append(right)
-        waiting[right] += 1
-    layer = {node_id: 0 for node_id, count in waiting.items() if not count}
-    first = list(layer)
-    ready = list(layer)
-    for node_id in ready:  # grows while it is read
+    layer = {node.id: 0 for node in graph.nodes}
+    for node_id in parents_first(layer, ahead.values()):
         for right in following[node_id]:
-            layer[right] = max(layer.get(right, 0), layer[node_id] + 1)
-            waiting[right] -= 1
-            if not waiting[right]:
-                ready.append(right)
+            layer[right] = max(layer[right], layer[node_id] + 1)
+    first = [node_id for node_id, number in layer.items() if not number]
     for node_id in first:  # a node that nothing leads to stands next to what it leads to
         if node_id not in graph.tops and following[node_id]:
             layer[node_id] = min(layer[right] for right in following[node_id]) - 1

@@ -13,13 +13,14 @@ parts gives the passage back exactly, ids included; :func:`count_splits` counts 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections import Counter, defaultdict, deque
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import accumulate, pairwise
 from typing import Any
 
 from graphconv.graph import LINKAGE, Attributes, Edge, Graph, Node, Token, attribute
+from graphconv.topology import parents_first
 from transducer.text.tokens import ends_sentence
 
 # The extra of a part: its number, and what only the passage knows.
@@ -290,29 +291,23 @@ def _cuts(graph: Graph) -> list[int]:
 
 def _yields(graph: Graph) -> dict[str, tuple[int, int]]:
     """Return the first and last token below each unit, along edges that are not remote."""
-    parents: dict[str, list[str]] = defaultdict(list)
-    waiting: Counter[str] = Counter()
-    for edge in graph.edges:
-        if not edge.remote and edge.label not in LINKAGE:
-            parents[edge.target].append(edge.source)
-            waiting[edge.source] += 1
+    upwards = [
+        (edge.target, edge.source)
+        for edge in graph.edges
+        if not edge.remote and edge.label not in LINKAGE
+    ]
+    ids = [node.id for node in graph.nodes]
+    children_first = parents_first(ids, upwards)
+    if len(children_first) < len(ids):  # a cycle: nothing can be said, so nothing is split
+        return dict.fromkeys({"", *ids} - {*children_first}, (0, len(graph.tokens)))
+    above: dict[str, list[str]] = defaultdict(list)
+    for child, parent in upwards:
+        above[child].append(parent)
     spans = {n.id: (min(n.anchors), max(n.anchors)) for n in graph.nodes if n.anchors}
-    todo = deque(node.id for node in graph.nodes if not waiting[node.id])
-    done = 0
-    while todo:
-        name = todo.popleft()
-        done += 1
-        for parent in parents[name]:
-            if name in spans:
-                first, last = spans.get(parent, spans[name])
-                spans[parent] = (min(first, spans[name][0]), max(last, spans[name][1]))
-            waiting[parent] -= 1
-            if not waiting[parent]:
-                todo.append(parent)
-    if done < len(graph.nodes):  # a cycle: nothing can be said, so nothing is split
-        return {node.id: (0, len(graph.tokens)) for node in graph.nodes if waiting[node.id] > 0} | {
-            "": (0, len(graph.tokens))
-        }
+    for name in children_first:
+        for parent in above[name] if name in spans else ():
+            first, last = spans.get(parent, spans[name])
+            spans[parent] = (min(first, spans[name][0]), max(last, spans[name][1]))
     return spans
 
 

@@ -90,6 +90,7 @@ from graphconv.codecs.ucca.writer import is_number, way_of, write_passage
 from graphconv.codecs.ucca.xml_source import XmlSource, parse_xml
 from graphconv.errors import FormatError
 from graphconv.graph import Attributes, Edge, Graph, Node, Token, attribute
+from graphconv.topology import parents_first
 
 _TERMINAL_NODE: Attributes = (("terminal", True),)
 
@@ -369,20 +370,11 @@ def _read_units(
 
 def _check_cycles(nodes: Sequence[Node], edges: Sequence[Edge]) -> None:
     """Refuse cycles of edges that are not remote."""
-    below: dict[str, list[str]] = {node[0]: [] for node in nodes}
-    degrees: dict[str, int] = dict.fromkeys(below, 0)
-    for parent, child, _, remote, _ in edges:
-        if not remote:
-            below[parent].append(child)
-            degrees[child] += 1
-    todo = [node_id for node_id, degree in degrees.items() if not degree]
-    for node_id in todo:
-        for child in below[node_id]:
-            degrees[child] -= 1
-            if not degrees[child]:
-                todo.append(child)
-    if len(todo) < len(degrees):
-        number, name = next((i, name) for i, name in enumerate(degrees) if degrees[name])
+    ids = list(dict.fromkeys(node.id for node in nodes))
+    ends = [(edge.source, edge.target) for edge in edges if not edge.remote]
+    free = set(parents_first(ids, ends))
+    if len(free) < len(ids):
+        number, name = next((i, name) for i, name in enumerate(ids) if name not in free)
         message = f"unit {name!r} is on or below a cycle of edges that are not remote"
         raise _MisfitError(message, 1, number)
 
