@@ -10,12 +10,14 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from http.client import HTTPConnection
 from pathlib import Path
+from random import Random
 from typing import Any, NamedTuple
 
 import pytest
 
 import graphconv
 import transducer
+from transducer.decoding.interruption import check_interruption
 from transducer.errors import ConfigError
 from transducer.parsing.document import Doc
 from transducer.parsing.pipeline import Pipeline
@@ -118,6 +120,66 @@ def test_rows_come_as_they_are_decided_and_then_the_graph(client: Client, nlp: P
     assert {row["position"] for row in rows} >= {node.anchors[0] for node in graph.nodes}
 
 
+def test_the_best_graphs_have_scores_and_strings(client: Client, nlp: Pipeline) -> None:
+    text = f"{TEXT} {TEXT}"
+    record = client.call("/v1/parse", {"text": text, "nbest": 3, "formats": ["mrp"]}).json
+    for task in ("amr", "dm"):
+        for graph, best in zip(record["graphs"][task], record["nbest"][task], strict=True):
+            assert 1 < len(best) <= 3
+            assert best[0]["graph"] == graph
+            scores = [one["score"] for one in best]
+            assert scores == sorted(scores, reverse=True)
+            shown = [graphconv.loads(one["formats"]["mrp"])[0] for one in best]
+            assert len({str(graph) for graph in shown}) == len(best)
+    doc = Doc.from_json(record)
+    assert doc == nlp(text, beam=3, nbest=3)
+    assert Doc.from_json(doc.to_json()) == doc
+
+
+@pytest.mark.parametrize(("style", "mark"), [("isi", "~e."), ("jamr", "::alignments")])
+def test_alignments_are_those_of_the_command(client: Client, style: str, mark: str) -> None:
+    asked = {"text": TEXT, "formats": ["amr"], "tasks": ["amr"]}
+    plain = client.call("/v1/parse", asked).json["formats"]["amr"]["amr"]
+    aligned = client.call("/v1/parse", {**asked, "alignments": style}).json["formats"]["amr"]["amr"]
+    assert mark in aligned
+    assert mark not in plain
+
+
+def test_a_pair_is_scored_and_what_matched_is_shown(client: Client) -> None:
+    gold = "(w / want-01 :ARG0 (b / boy) :ARG1 (g / go-02 :ARG0 b))"
+    answer = client.call("/v1/score", {"gold": gold, "pred": gold.replace("boy", "girl")}).json
+    assert answer["certified"] is True
+    assert answer["alignment"]["missing"] == ["boy"]
+    assert answer["alignment"]["extra"] == ["girl"]
+    assert 'class="box missing"' in answer["pictures"]["gold"]
+    several = client.call("/v1/score", {"gold": f"{gold}\n\n{gold}", "pred": f"{gold}\n\n{gold}"})
+    assert "alignment" not in several.json
+
+
+def test_scoring_ends_in_time(nlp: Pipeline) -> None:
+    # Equal nodes and edges at random: nobody proves the best of their alignments soon.
+    random = Random(0)
+
+    def hard() -> str:
+        lines = [f":ARG0 (b{i} / x :mod b{random.randrange(60)})" for i in range(60)]
+        return f"(a / x {' '.join(lines)})"
+
+    client = Client(nlp, Settings(timeout=2))
+    started = time.monotonic()
+    answer = client.call("/v1/score", {"gold": hard(), "pred": hard()})
+    client.stop()
+    assert answer.status == 200
+    assert answer.json["certified"] is False
+    assert time.monotonic() - started < 25
+
+
+def test_a_graph_that_nobody_could_read_is_not_drawn(client: Client) -> None:
+    many = " ".join(f":op{i} (b{i} / x)" for i in range(2100))
+    answer = client.call("/v1/draw", {"text": f"(a / and {many})"})
+    assert answer.status == 422
+    assert "too many for a picture" in answer.json["error"]
+
+
 @pytest.mark.parametrize(
     ("body", "message"),
     [
@@ -196,12 +258,10 @@ def test_a_full_queue_is_429_and_a_slow_request_504_and_its_decoding_stops(
     ended: list[str] = []
 
     def endless(*_: object, **__: object) -> Iterator[Doc]:
-        from transducer.parsing import parser
-
         try:
             while True:
                 time.sleep(0.01)
-                parser._check.get()()
+                check_interruption()
         except GivenUpError:
             ended.append("given up")
             raise
@@ -221,12 +281,10 @@ def test_a_client_that_went_away_is_dropped(nlp: Pipeline, monkeypatch: pytest.M
     gone = threading.Event()
 
     def waiting(*_: object, **__: object) -> Iterator[Doc]:
-        from transducer.parsing import parser
-
         try:
             while True:
                 time.sleep(0.01)
-                parser._check.get()()
+                check_interruption()
         except GivenUpError:
             gone.set()
             raise

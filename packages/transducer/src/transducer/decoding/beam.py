@@ -11,6 +11,7 @@ from torch import Tensor
 from transducer.config import DecodeConfig
 from transducer.data.vocabularies import EOS
 from transducer.decoding.hypotheses import NEVER, Choice, Hypotheses, RowScore
+from transducer.decoding.interruption import check_interruption
 from transducer.decoding.results import Path, take_path
 from transducer.decoding.steps import Steps
 
@@ -23,6 +24,7 @@ def beam_search(steps: Steps, hyp: Hypotheses, settings: DecodeConfig) -> list[l
     found: list[list[Path]] = [[] for _ in range(len(hyp) // beam)]
     alive = list(range(len(found)))
     while alive:
+        check_interruption()
         log_p, outcome = steps.outcomes(hyp, beam)
         totals = hyp.state.score.unsqueeze(1) + log_p  # (N, beam)
         ends = (outcome == EOS) & (totals > NEVER)

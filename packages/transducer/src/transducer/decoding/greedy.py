@@ -8,6 +8,7 @@ import torch
 
 from transducer.data.vocabularies import EOS
 from transducer.decoding.hypotheses import Hypotheses, RowScore
+from transducer.decoding.interruption import check_interruption
 from transducer.decoding.results import Path, take_path
 from transducer.decoding.steps import Steps
 
@@ -26,6 +27,7 @@ def greedy_search(
     sentence = hyp.everyone
     done = torch.zeros_like(sentence, dtype=torch.bool)
     while True:
+        check_interruption()
         log_p, outcome = (best.squeeze(1) for best in steps.outcomes(hyp, 1))
         for k in ((outcome == EOS) & ~done).nonzero().squeeze(1).tolist():
             total = float(hyp.state.score[k] + log_p[k])

@@ -70,6 +70,14 @@ class Problem(NamedTuple):
         return f"{self.task}: sentence {self.sentence + 1} is not parsed: {self.reason}"
 
 
+class Hypothesis(NamedTuple):
+    """One of the best graphs of a sentence (UCCA: of a passage)."""
+
+    graph: Graph
+    score: float
+    """The log-probability of its relations."""
+
+
 class Mention(NamedTuple):
     """A node of some framework, and where it stands in the text."""
 
@@ -93,6 +101,8 @@ class Doc:
     id: str = ""
     models: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """Task: what is known about the model."""
+    nbest: Mapping[str, tuple[tuple[Hypothesis, ...], ...]] = field(default_factory=dict)
+    """Task: for each graph the best ones, best first, where more than one was asked for."""
 
     @property
     def amr(self) -> tuple[Graph, ...]:
@@ -183,7 +193,7 @@ class Doc:
 
     def to_json(self) -> dict[str, Any]:
         """Return everything in JSON's types; :meth:`from_json` undoes it."""
-        return {
+        record: dict[str, Any] = {
             "document": VERSION,
             "id": self.id,
             "text": self.text,
@@ -193,6 +203,14 @@ class Doc:
             "problems": [problem._asdict() for problem in self.problems],
             "models": {task: dict(model) for task, model in self.models.items()},
         }
+        if self.nbest:
+            record["nbest"] = {
+                task: [
+                    [{"score": h.score, "graph": h.graph.to_dict()} for h in some] for some in found
+                ]
+                for task, found in self.nbest.items()
+            }
+        return record
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any] | str) -> Doc:
@@ -216,6 +234,10 @@ class Doc:
                 tuple(Problem(**problem) for problem in given["problems"]),
                 given["id"],
                 given["models"],
+                {
+                    task: tuple(tuple(map(_hypothesis, some)) for some in found)
+                    for task, found in given.get("nbest", {}).items()
+                },
             )
         except (GraphconvError, KeyError, TypeError, AttributeError, ValueError) as error:
             raise TransducerError(f"this is not a parsed document: {_reason(error)}") from error
@@ -234,6 +256,10 @@ class Doc:
                 shown.append(f'<div style="overflow-x:auto">{picture}</div>')
         shown += [f"<p><em>{escape(str(problem))}</em></p>" for problem in self.problems]
         return "\n".join(shown)
+
+
+def _hypothesis(record: Mapping[str, Any]) -> Hypothesis:
+    return Hypothesis(Graph.from_dict(record["graph"]), float(record["score"]))
 
 
 def _reason(error: Exception) -> str:

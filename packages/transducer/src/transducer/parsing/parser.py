@@ -10,8 +10,6 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from importlib.metadata import version
@@ -300,7 +298,6 @@ class Transducer:
     ) -> list[list[Decoded]]:
         """Decode one batch; AMR always with details, which say what its nodes stand for."""
         details = details or not self.task.trees.words_are_nodes
-        _check.get()()
         rounded = settings.int8 and has_int8(next(self.model.parameters()).device)
         model, features = self._in_8_bits() if rounded else (self.model, self.features)
         batch = self.batch(items, features)
@@ -330,12 +327,16 @@ class Transducer:
         if not any(hypotheses[0].rows for hypotheses in found):
             return Parse(document, None, problem="there is no word in it")
         try:
-            best = [hypotheses[0] for hypotheses in found]
-            frames, attentions = [b.frames for b in best], [b.alignments for b in best]
-            graph = self.task.graph(document, [b.rows for b in best], frames, attentions)
+            graph = self.graph(document, [hypotheses[0] for hypotheses in found])
         except GraphconvError as error:
             return Parse(document, None, found, str(error))
-        return Parse(document, self._signed(graph), found)
+        return Parse(document, graph, found)
+
+    def graph(self, document: Document, sentences: Sequence[Decoded]) -> Graph:
+        """Return the graph of a document, given a hypothesis for each of its sentences."""
+        rows, frames = [one.rows for one in sentences], [one.frames for one in sentences]
+        attentions = [one.alignments for one in sentences]
+        return self._signed(self.task.graph(document, rows, frames, attentions))
 
     def _signed(self, graph: Graph) -> Graph:
         """Return the graph with the model that made it in its metadata, and no other."""
@@ -348,17 +349,6 @@ class Transducer:
 
 
 _NOTHING = Decoded((), 0.0)
-_check: ContextVar[Callable[[], None]] = ContextVar("check", default=lambda: None)
-
-
-@contextmanager
-def interrupted_by(check: Callable[[], None]) -> Iterator[None]:
-    """Call *check* before each batch that this thread decodes; what it raises ends parsing."""
-    token = _check.set(check)
-    try:
-        yield
-    finally:
-        _check.reset(token)
 
 
 def pick_device(name: str) -> torch.device:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import count, islice
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from graphconv.arborescence import Row
@@ -24,7 +25,8 @@ from transducer.decoding.results import Decision
 from transducer.errors import ConfigError, TransducerError
 from transducer.frameworks.tasks import LONGEST
 from transducer.frameworks.tasks import Document as Unit
-from transducer.parsing.document import Doc, Problem, Sentence
+from transducer.parsing.document import Doc, Hypothesis, Problem, Sentence
+from transducer.parsing.hypotheses import best_graphs
 from transducer.parsing.inputs import text_lines
 from transducer.parsing.parser import Parse, Transducer, check_errors
 from transducer.storage.shipped import shipped_tasks
@@ -103,7 +105,12 @@ class Pipeline:
                 for some, own in zip(units, found, strict=True):
                     own[task] = list(islice(stream, len(some)))
             for cut, parses in zip(cuts, found, strict=True):
-                yield self._finished(cut, parses, errors)
+                nbest = {
+                    task: best
+                    for task, parser in self.parsers.items()
+                    if (best := parser.settings(options).nbest) > 1
+                }
+                yield self._finished(cut, parses, errors, nbest)
 
     def watch(self, text: str, on_row: OnRow, *, runners_up: int = 0, errors: str = "raise") -> Doc:
         """Parse one text greedily, and call *on_row* with each row as soon as it is decided.
@@ -177,8 +184,15 @@ class Pipeline:
             for number, (tokens, text) in enumerate(zip(words, texts, strict=True), start=1)
         ]
 
-    def _finished(self, cut: _Cut, parses: dict[str, list[Parse]], errors: str) -> Doc:
+    def _finished(
+        self,
+        cut: _Cut,
+        parses: dict[str, list[Parse]],
+        errors: str,
+        nbest: Mapping[str, int] = MappingProxyType({}),
+    ) -> Doc:
         graphs: dict[str, tuple[Graph, ...]] = {}
+        several: dict[str, tuple[tuple[Hypothesis, ...], ...]] = {}
         problems = [Problem(task, 0, "", cut.trouble) for task in self.tasks if cut.trouble]
         for task, parsed in parses.items():
             kept: list[Graph] = []
@@ -194,7 +208,20 @@ class Pipeline:
                 if errors == "keep":
                     kept.append(Graph(str(number + 1), task, _from_zero(words)))
             graphs[task] = tuple(kept)
-        return replace(cut.doc, graphs=graphs, problems=tuple(problems))
+            if task in nbest:
+                several[task] = tuple(
+                    self._best(task, parse, nbest[task], self._words(task, cut, number))
+                    for number, parse in enumerate(parsed)
+                    if parse.graph is not None or errors == "keep"
+                )
+        return replace(cut.doc, graphs=graphs, problems=tuple(problems), nbest=several)
+
+    def _best(
+        self, task: str, parse: Parse, n: int, words: Sequence[Token]
+    ) -> tuple[Hypothesis, ...]:
+        """Return the best graphs of a document over the words of the text."""
+        found = best_graphs(self.parsers[task], parse, n)
+        return tuple(one._replace(graph=with_words(one.graph, words)) for one in found)
 
     def _words(self, task: str, cut: _Cut, number: int) -> tuple[Token, ...]:
         if self.parsers[task].task.passages:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 from importlib import resources
@@ -20,15 +20,13 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-import evaltools
-import graphconv
 from graphconv.arborescence import ROOT_LABEL, Row
 from graphconv.errors import GraphconvError
 from transducer.decoding.results import Decision
 from transducer.errors import TransducerError
 from transducer.parsing.document import Doc
 from transducer.parsing.pipeline import OnRow
-from transducer.serving import openapi
+from transducer.serving import answers, openapi
 from transducer.serving.metrics import Metrics
 from transducer.serving.requests import (
     ConvertRequest,
@@ -36,7 +34,6 @@ from transducer.serving.requests import (
     ParseRequest,
     RequestError,
     ScoreRequest,
-    draw,
     read_request,
 )
 from transducer.serving.settings import Settings
@@ -88,12 +85,19 @@ class Server:
                 f"and {self.settings.max_characters:,} is the most",
                 413,
             )
-        beam = request.beam or self.settings.beam
-        if request.nbest > 1 and (beam or 1) < request.nbest:
-            beam = request.nbest
-        options = (("beam", beam),) if beam else ()
+        options = self._options(request, tasks)
         loop = asyncio.get_running_loop()
         return Job(request.text, tasks, options, loop.create_future(), loop, on_row)
+
+    def _options(self, request: ParseRequest, tasks: Sequence[str]) -> tuple[tuple[str, int], ...]:
+        """Return what a request sets of the search; no beam is narrower than n."""
+        beam = request.beam or self.settings.beam
+        decoding = [self.worker.nlp.parsers[task].task.config.decode for task in tasks]
+        beams = [beam] if beam else [one.beam for one in decoding]
+        if min(beams) < request.nbest:
+            beam = max(request.nbest, *beams)
+        options = {"beam": beam or 0, "nbest": request.nbest if request.nbest > 1 else 0}
+        return tuple((name, value) for name, value in options.items() if value)
 
     async def finished(self, http: Request, job: Job) -> Doc:
         """Wait for a job; give it up when its time is over or its client has gone."""
@@ -127,31 +131,11 @@ async def _gone(http: Request) -> None:
         pass
 
 
-def parsed(request: ParseRequest, doc: Doc) -> dict[str, Any]:
-    """Return the answer to a request: the document, and strings in the formats asked for."""
-    answer = doc.to_json()
-    strings: dict[str, dict[str, str]] = {}
-    for task, graphs in doc.graphs.items():
-        if request.formats:
-            strings[task] = {name: _format(list(graphs), name) for name in request.formats}
-    if request.formats:
-        answer["formats"] = strings
-    return answer
-
-
-def _format(graphs: list[graphconv.Graph], name: str) -> str:
-    """Return graphs in a format, or nothing where the framework has none of that kind."""
-    try:
-        return graphconv.dumps(graphs, format=name)
-    except GraphconvError:
-        return ""
-
-
 async def parse(server: Server, http: Request) -> Response:
     """``POST /v1/parse``."""
     request = read_request(ParseRequest, await _body(http, server.settings))
     doc = await server.finished(http, server.job(request))
-    return JSONResponse(parsed(request, doc))
+    return JSONResponse(answers.parsed(request, doc))
 
 
 async def stream(server: Server, http: Request) -> Response:
@@ -184,7 +168,7 @@ async def stream(server: Server, http: Request) -> Response:
     async def finish() -> None:
         try:
             doc = await server.finished(http, job)
-            await events.put(("graph", parsed(request, doc)))
+            await events.put(("graph", answers.parsed(request, doc)))
         except RequestError as error:
             await events.put(("error", {"status": error.status, "error": str(error)}))
         finally:
@@ -216,30 +200,20 @@ def _event(name: str, data: Any) -> str:
 async def convert(server: Server, http: Request) -> Response:
     """``POST /v1/convert``: graphconv as a service."""
     request = read_request(ConvertRequest, await _body(http, server.settings))
-
-    def converted() -> str:
-        graphs = graphconv.loads(request.text, format=request.format, framework=request.framework)
-        return graphconv.dumps(graphs, format=request.to)
-
-    return JSONResponse({"text": await run_in_threadpool(converted)})
+    return JSONResponse(await run_in_threadpool(answers.converted, request))
 
 
 async def score(server: Server, http: Request) -> Response:
-    """``POST /v1/score``: evaltools as a service; a pair has evaltools' own limits."""
+    """``POST /v1/score``: evaltools as a service."""
     request = read_request(ScoreRequest, await _body(http, server.settings))
-
-    def scored() -> dict[str, Any]:
-        gold, pred = graphconv.loads(request.gold), graphconv.loads(request.pred)
-        result = evaltools.score(gold, pred, metric=request.metric)
-        return {"scores": result.to_json(), "table": str(result)}
-
-    return JSONResponse(await run_in_threadpool(scored))
+    seconds = server.settings.timeout / 2  # a pair is aligned twice: for its score, for its picture
+    return JSONResponse(await run_in_threadpool(answers.scored, request, seconds))
 
 
 async def picture(server: Server, http: Request) -> Response:
-    """``POST /v1/draw``: the first graph of a text as SVG."""
+    """``POST /v1/draw``: the graphs of a text as SVG."""
     request = read_request(DrawRequest, await _body(http, server.settings))
-    return JSONResponse({"svg": await run_in_threadpool(draw, request)})
+    return JSONResponse(await run_in_threadpool(answers.drawn, request))
 
 
 async def models(server: Server, _: Request) -> Response:

@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields
 from typing import Any, TypeVar
 
-from graphconv.draw import svg
 from graphconv.io import FORMATS
 from transducer.config import TASKS
 
@@ -178,13 +177,3 @@ def json_schema(kind: type) -> dict[str, Any]:
         "additionalProperties": False,
         "properties": {name: wanted for name, (_, wanted) in SCHEMAS[kind].items()},
     }
-
-
-def draw(request: DrawRequest) -> str:
-    """Return the picture of the first graph of a text as SVG."""
-    import graphconv  # noqa: PLC0415 - the names above are enough to check requests
-
-    graphs = graphconv.loads(request.text, format=request.format, framework=request.framework)
-    if not graphs:
-        raise RequestError("there is no graph in the text", 422)
-    return svg(graphs[0])

@@ -2,7 +2,7 @@
 
 A request waits in a bounded queue, and a moment (``Settings.patience``) for others. It ends with a
 document, or is given up: when its time is over or its client has gone, its decoding stops before
-the next batch.
+the next row.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from transducer.decoding.interruption import interrupted_by
 from transducer.errors import TransducerError
 from transducer.parsing.document import Doc
-from transducer.parsing.parser import interrupted_by
 from transducer.parsing.pipeline import OnRow, Pipeline
 from transducer.serving.settings import Settings
 
