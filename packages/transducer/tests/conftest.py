@@ -241,11 +241,11 @@ def memorized(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], tuple
 
     def get(task: str) -> tuple[Path, Path]:
         if task not in known:
-            from transducer.training.trainer import Trainer  # the other tests do without it
+            from transducer.training.trainer import make_trainer  # the other tests do without it
 
             folder = tmp_path_factory.mktemp(task)
             file = write_ten(task, folder)
-            trainer = Trainer(memory_config(task), [str(file)], [str(file)], folder / "model")
+            trainer = make_trainer(memory_config(task), [str(file)], [str(file)], folder / "model")
             trainer.fit()
             known[task] = (file, folder / "model")
         return known[task]

@@ -14,7 +14,8 @@ from transducer.encoders.contextual import ContextualEncoder
 from transducer.errors import TransducerError
 from transducer.model.network import packed_bilstm, padded_bilstm
 from transducer.parsing.parser import pick_device
-from transducer.training.trainer import Trainer, _precision
+from transducer.training.devices import mixed_precision
+from transducer.training.trainer import make_trainer
 
 
 @pytest.mark.parametrize(
@@ -26,10 +27,10 @@ def test_precision_is_what_the_gpu_computes_fast(
 ) -> None:
     monkeypatch.setattr(torch.cuda, "get_device_capability", lambda _: capability)
     gpu = torch.device("cuda", 0)
-    assert _precision("auto", gpu) == precision
-    assert _precision("fp32", gpu) == "no"
-    assert _precision("bf16", gpu) == "bf16"
-    assert _precision("auto", torch.device("cpu")) == "no"
+    assert mixed_precision("auto", gpu) == precision
+    assert mixed_precision("fp32", gpu) == "no"
+    assert mixed_precision("bf16", gpu) == "bf16"
+    assert mixed_precision("auto", torch.device("cpu")) == "no"
 
 
 def test_a_sentence_without_tokens_has_no_state() -> None:
@@ -65,7 +66,9 @@ def test_the_scale_of_fp16_is_resumed(ten: Callable[[str], Path], tmp_path: Path
     config = Config("dm", model=model, train=TrainConfig(batch_size=3, epochs=1))
 
     def trainer(*, resume: bool) -> Any:
-        return Trainer(config, [str(ten("dm"))], [], tmp_path / "m", device="cpu", resume=resume)
+        return make_trainer(
+            config, [str(ten("dm"))], [], tmp_path / "m", device="cpu", resume=resume
+        )
 
     first = trainer(resume=False)
     first.fit()

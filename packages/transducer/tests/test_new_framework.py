@@ -22,7 +22,7 @@ from transducer.errors import ConfigError
 from transducer.frameworks import FRAMEWORKS
 from transducer.frameworks.tasks import Sentence, Task
 from transducer.parsing.parser import Transducer
-from transducer.training.trainer import Trainer
+from transducer.training.trainer import make_trainer
 
 NAME = "toy"
 
@@ -104,7 +104,7 @@ def trained(folder: Path, epochs: int, monkeypatch: pytest.MonkeyPatch) -> tuple
     settings = TrainConfig(
         batch_size=5, epochs=epochs, learning_rate=0.01, coverage=0.0, evaluate_from=epochs
     )
-    trainer = Trainer(Config(NAME, model, settings), files, files, folder / "model")
+    trainer = make_trainer(Config(NAME, model, settings), files, files, folder / "model")
     best = trainer.fit().best
     return Transducer.load(folder / "model", "cpu"), best
 

@@ -28,7 +28,8 @@ from transducer.errors import ModelError, TrainingError
 from transducer.storage import checkpoint
 from transducer.storage.cards import training_command
 from transducer.training import runs
-from transducer.training.trainer import Epoch, Progress, Trainer
+from transducer.training.state import Epoch, Progress
+from transducer.training.trainer import make_trainer
 
 Ten = Callable[[str], Path]
 
@@ -64,7 +65,7 @@ class Run:
             if len(self.curve) == stop_at:
                 signal.raise_signal(signal.SIGINT)
 
-        self.trainer = Trainer(
+        self.trainer = make_trainer(
             config,
             [str(file)],
             [str(file)] if dev else [],
@@ -143,7 +144,7 @@ def test_a_resumed_run_is_the_uninterrupted_one(ten: Ten, tmp_path: Path, stop_a
     rest = Run(config, file, tmp_path / "model", resume=True)
     assert first.curve + rest.curve == whole.curve
     assert_equal_weights(rest.weights, whole.weights)
-    assert_equal_weights(rest.trainer.average, whole.trainer.average)
+    assert_equal_weights(rest.trainer.moving_average.weights, whole.trainer.moving_average.weights)
     scores = [epoch.dev_score for epoch in first.epochs + rest.epochs]
     assert scores == [epoch.dev_score for epoch in whole.epochs]
     kept = [load_file(tmp_path / name / checkpoint.WEIGHTS) for name in ("whole", "model")]
@@ -244,7 +245,7 @@ def test_accumulation_is_a_larger_batch(ten: Ten, tmp_path: Path) -> None:
 def test_the_average_is_what_is_saved(ten: Ten, tmp_path: Path) -> None:
     run = Run(tiny(average=0.9), ten("dm"), tmp_path / "model", dev=False)
     saved = load_file(tmp_path / "model" / checkpoint.WEIGHTS)
-    assert_equal_weights(saved, run.trainer.average)
+    assert_equal_weights(saved, run.trainer.moving_average.weights)
     assert any(not torch.equal(saved[name], run.weights[name]) for name in saved)
 
 
@@ -261,7 +262,7 @@ def test_training_with_half_the_bits_keeps_all_bits_of_the_weights(
 def test_cosine_falls_to_zero_and_warmup_rises(ten: Ten, tmp_path: Path) -> None:
     rates: list[float] = []
     config = tiny(schedule="cosine", warmup=2, epochs=3)
-    trainer = Trainer(config, [str(ten("dm"))], [], tmp_path / "model", device="cpu")
+    trainer = make_trainer(config, [str(ten("dm"))], [], tmp_path / "model", device="cpu")
     trainer.on_progress = lambda _: rates.append(trainer.optimizer.param_groups[0]["lr"])
     trainer.fit()
     assert rates[0] == pytest.approx(0.0005)

@@ -10,7 +10,7 @@ from graphconv.cliutil import note
 from transducer.distributed import launched
 
 if TYPE_CHECKING:
-    from transducer.training.trainer import Epoch, Progress
+    from transducer.training.state import Epoch, Progress
 
 
 def bar(task: str) -> Callable[[Progress], None]:

@@ -23,7 +23,7 @@ from transducer.storage.folders import refuse_taken
 from transducer.storage.shipped import shipped_tasks
 from transducer.storage.writing import write_text
 from transducer.training import runs
-from transducer.training.trainer import Progress
+from transducer.training.state import Progress
 
 SENTENCES = (
     "The boy wants to go to the small town by the sea.",

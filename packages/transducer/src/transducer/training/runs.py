@@ -20,7 +20,8 @@ from transducer.storage import checkpoint, folders
 from transducer.storage.writing import write_text
 from transducer.text.annotation import require_harmless
 from transducer.training.curves import draw_curves
-from transducer.training.trainer import Epoch, Progress, Trainer
+from transducer.training.state import Epoch, Progress
+from transducer.training.trainer import make_trainer
 
 AVERAGED = "averaged"
 """Under this name a mean of models (:mod:`.average`) keeps what RUN says of each."""
@@ -168,7 +169,7 @@ def _written_at(path: Path) -> int:
 
 
 def _fit(run: Run, *, resume: bool, on_note: Callable[[str], None], **told: Any) -> float:
-    trainer = Trainer(
+    trainer = make_trainer(
         run.current,
         run.train,
         run.dev,
