@@ -120,7 +120,7 @@ def parse(block: Block, framework: str | None = None) -> Graph:
     frames = rest.pop(0) if fixed == 7 else repeat("_", len(lines))
     cells = map("\t".join, zip(*rest, strict=True)) if len(rest) > 1 else chain(*rest)
     edges = _edges(block, sentence, zip(numbers, cells, strict=False), sources) if sources else []
-    used = {*tops, *sources, *[edge[1] for edge in edges]}
+    used = {*tops, *sources, *[edge.target for edge in edges]}
     features = map(_features, frames)
     tokens = zip(forms, _optional(lemmas), _optional(tags), repeat(None), features, strict=False)
     nodes = [
@@ -332,7 +332,10 @@ def _format(graph: Graph, version: str) -> str:
     positions = _positions(graph)
     try:
         tops = [positions[top] for top in graph.tops]
-        arcs = [(positions[e[0]], positions[e[1]], e[2]) for e in graph.edges]
+        arcs = [
+            (positions[source], positions[target], label)
+            for source, target, label, _, _ in graph.edges
+        ]
     except KeyError as error:
         raise _unwritable(graph, f"an edge or a top names the unknown node {error}") from error
     preds = _predicates(graph, arcs, tops)

@@ -73,7 +73,7 @@ def build(graph: Graph, *, unit_labels: bool = True) -> Built:
     """Return the rows of *graph*, and the ids of its nodes in the order of their first rows."""
     del unit_labels  # an option of UCCA
     nodes = graph.nodes
-    number = {node[0]: i for i, node in enumerate(nodes)}
+    number = {node.id: i for i, node in enumerate(nodes)}
     labels = [
         # Nearly every concept is its own label.
         label
@@ -100,14 +100,14 @@ def build(graph: Graph, *, unit_labels: bool = True) -> Built:
             span_rest(root, *_rest(graph, number, labels), arcs, unvisited)
         tree = preorder(root, out, None, labels, anchors)
     order = sorted(range(virtual), key=tree.first.__getitem__)
-    ids = [nodes[i][0] for i in order]
+    ids = [nodes[i].id for i in order]
     side = None
     if len(graph.tops) == 1 and not arcs.turned and _is_plain(graph):
         side = reordered(ids, order, [k for k in tree.edges if k != NO_EDGE])
         patches = [
-            [k, {"attributes": freeze(edge[4])}]
-            for k, edge in enumerate(graph.edges)
-            if edge[4] and edge[4] != _INVERTED
+            [k, {"attributes": freeze(attributes)}]
+            for k, (_, _, _, _, attributes) in enumerate(graph.edges)
+            if attributes and attributes != _INVERTED
         ]
         if patches:
             side["edges"] = patches
@@ -119,13 +119,13 @@ def read(rows: Sequence[Row], ids: Sequence[str] | None, framework: str) -> Bare
     inverted = _INVERTED if FRAMEWORKS[framework].penman_notes else ()
     indices = _indices(rows)
     names = dict(zip(indices, _fresh_ids(rows) if ids is None else ids, strict=True))
-    nodes = tuple([_node(name, rows[index - 1][0]) for index, name in names.items()])
+    nodes = tuple([_node(name, rows[index - 1].label) for index, name in names.items()])
     edges: list[Edge] = []
     tops: list[str] = []
     for _, index, head, row_relation, _ in rows:
         if row_relation not in STRUCTURAL:
             label, mark = edge_label(row_relation)
-            above, below = names[rows[head - 1][1]], names[index]
+            above, below = names[rows[head - 1].index], names[index]
             if mark == REVERSED:
                 edges.append(_new_edge((below, above, label, False, inverted)))
             else:
@@ -137,10 +137,14 @@ def read(rows: Sequence[Row], ids: Sequence[str] | None, framework: str) -> Bare
 
 def _is_plain(graph: Graph) -> bool:
     """Say whether rows can hold everything but the order, and attributes of edges."""
-    if not FRAMEWORKS[graph.framework].penman_notes or [edge for edge in graph.edges if edge[3]]:
+    is_penman = FRAMEWORKS[graph.framework].penman_notes
+    if not is_penman or [edge for edge in graph.edges if edge.remote]:
         return False
-    unusual = [node for node in graph.nodes if node[5] or node[2] or node[4] or node[1] is None]
-    return not unusual
+    return not [
+        node_id
+        for node_id, label, anchors, _, implicit, attributes in graph.nodes
+        if attributes or anchors or implicit or label is None
+    ]
 
 
 def _arcs(graph: Graph, number: dict[str, int]) -> Arcs:
@@ -210,7 +214,8 @@ def _sort(siblings: list[Arc]) -> None:
 
 
 def _sibling_key(arc: Arc) -> tuple[str, int]:
-    return natural(arc[1]), arc[2]
+    _, name, number = arc
+    return natural(name), number
 
 
 def _fresh_ids(rows: Sequence[Row]) -> list[str]:
@@ -232,7 +237,7 @@ def _fresh_ids(rows: Sequence[Row]) -> list[str]:
 
 def _indices(rows: Sequence[Row]) -> list[int]:
     is_virtual = bool(rows) and rows[0].label == VIRTUAL
-    return [i for i, row in enumerate(rows, start=1) if row[1] == i][is_virtual:]
+    return [i for i, row in enumerate(rows, start=1) if row.index == i][is_virtual:]
 
 
 @lru_cache(1 << 14)

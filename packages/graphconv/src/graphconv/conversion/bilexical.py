@@ -24,7 +24,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Sequence
 from functools import lru_cache, partial
-from operator import itemgetter
+from operator import attrgetter
 from typing import Any
 
 from graphconv.arborescence import Row
@@ -52,8 +52,8 @@ _LONGEST = 1 << 16
 def build(graph: Graph, *, unit_labels: bool = True) -> Built:
     """Return the rows of *graph*, and the ids of its nodes in the order of the text."""
     del unit_labels  # an option of UCCA
-    nodes = sorted(graph.nodes, key=itemgetter(2))
-    anchors = [node[2] for node in nodes]
+    nodes = sorted(graph.nodes, key=attrgetter("anchors"))
+    anchors = [node.anchors for node in nodes]
     if [*map(len, anchors)].count(1) != len(anchors):
         raise ConversionError("a node is not anchored to one token", graph_id=graph.id)
     if len(set(anchors)) != len(anchors):
@@ -62,8 +62,8 @@ def build(graph: Graph, *, unit_labels: bool = True) -> Built:
     if positions and positions[0] < 0:
         graph.validate()
     tokens = graph.tokens
-    labels = [tokens[position][0] for position in positions]
-    ids = [node[0] for node in nodes]
+    labels = [tokens[position].form for position in positions]
+    ids = [node.id for node in nodes]
     number = {node_id: i for i, node_id in enumerate(ids)}
     arcs, in_order = _arcs(graph, number)
     out = arcs.out
@@ -89,25 +89,25 @@ def build(graph: Graph, *, unit_labels: bool = True) -> Built:
 def read(rows: Sequence[Row], ids: Sequence[str] | None, framework: str) -> Bare:
     """Return the graph that the rows alone describe."""
     del framework
-    positions = sorted({row[4][0] for row in rows if row[4]})
+    positions = sorted({row.anchors[0] for row in rows if row.anchors})
     arcs: list[tuple[int, int, str]] = []
     tops: list[int] = []
     for _, _, head, row_relation, anchors in rows:
         if row_relation not in STRUCTURAL:
             label, mark = edge_label(row_relation)
-            above, below = rows[head - 1][4][0], anchors[0]
+            above, below = rows[head - 1].anchors[0], anchors[0]
             arcs.append((above, below, label) if mark == REVERSED else (below, above, label))
         elif anchors and (row_relation == TOP or not head):
             tops.append(anchors[0])
     # The order of SDP files: a line is a target, its columns are the sources.
     arcs.sort()
-    predicates = {arc[1] for arc in arcs}
+    predicates = {source for _, source, _ in arcs}
     if ids is None:
         nodes = _plain_nodes(positions, predicates)
     else:
         named = zip(ids, positions, strict=True)
         nodes = tuple([_node(name, p, p in predicates) for name, p in named])
-    names = {position: node[0] for position, node in zip(positions, nodes, strict=True)}
+    names = {position: node.id for position, node in zip(positions, nodes, strict=True)}
     return Bare(
         nodes,
         tuple([_edge((names[s], names[t], label, False, ())) for t, s, label in arcs]),
@@ -138,7 +138,7 @@ def _arcs(graph: Graph, number: dict[str, int]) -> tuple[Arcs, bool]:
 
 def _is_plain(graph: Graph, positions: Sequence[int], out: Sequence[Sequence[Arc]]) -> bool:
     """Say whether nodes and edges are what the rows alone describe, as in nearly every file."""
-    if [edge for edge in graph.edges if edge[3] or edge[4]]:
+    if [edge for edge in graph.edges if edge.remote or edge.attributes]:
         return False
     predicates = {position for position, arcs in zip(positions, out, strict=False) if arcs}
     return graph.nodes == _plain_nodes(positions, predicates)

@@ -70,14 +70,14 @@ def span(root: int, arcs: Arcs, unvisited: int) -> int:
         for node in level:
             grown = False
             for arc in incoming[node]:
-                source = arc[0]
+                source, _, number = arc
                 if parent[source] == UNVISITED:
                     grown = True
-                    parent[source] = number = arc[2]
+                    parent[source] = number
                     arcs.turned.append(number)
                     out[node].append(arc)
                     rest = out[source]
-                    rest = [other for other in rest if other[2] != number] if len(rest) > 1 else []
+                    rest = [(t, name, k) for t, name, k in rest if k != number]
                     out[source] = rest
                     if depth == len(levels):
                         levels.append([])

@@ -113,12 +113,12 @@ def foundational(graph: Graph) -> Graph:
 def build(graph: Graph, *, unit_labels: bool = True) -> Built:
     """Return the rows of *graph*, and the ids of its nodes in the order of their first rows."""
     nodes = graph.nodes
-    number = {node[0]: i for i, node in enumerate(nodes)}
+    number = {node.id: i for i, node in enumerate(nodes)}
     edges = [(number[s], number[t], label, remote) for s, t, label, remote, _ in graph.edges]
     tops = sorted({number[top] for top in graph.tops})
     virtual = len(nodes)
     root = tops[0] if len(tops) == 1 else virtual
-    terminal = {i for i, node in enumerate(nodes) if node[5] and _is_terminal_node(node)}
+    terminal = {i for i, node in enumerate(nodes) if node.attributes and _is_terminal_node(node)}
     _check(graph, edges, terminal)
     by_id, rank = _ranks(graph, terminal)
     parent = _primary_edges(edges, rank, root)
@@ -140,9 +140,9 @@ def build(graph: Graph, *, unit_labels: bool = True) -> Built:
             if name != TOP:
                 children[root].append((rank[i], name, NO_EDGE, i))
     labels = _unit_labels(nodes, primary, root) if unit_labels else [ANY_UNIT] * virtual
-    labels = [
-        label + IMPLICIT if node[4] else label for label, node in zip(labels, nodes, strict=True)
-    ]
+    for i, node in enumerate(nodes):
+        if node.implicit:
+            labels[i] += IMPLICIT
     labels.append(VIRTUAL)
     anchors = _add_words(graph, root, terminal, children, labels)
     parent += [NO_EDGE] * (len(labels) - len(parent))
@@ -154,7 +154,7 @@ def build(graph: Graph, *, unit_labels: bool = True) -> Built:
     arcs += [[]] * (len(labels) - len(arcs))
     tree = preorder(root, arcs, parent, labels, anchors)
     order = sorted(range(virtual), key=tree.first.__getitem__)
-    ids = [nodes[i][0] for i in order]
+    ids = [nodes[i].id for i in order]
     side = None
     if root != virtual and not terminal and _is_plain(graph, children, primary, anchors):
         edge_order = [k for i in by_id for _, _, k, _ in children[i] if k != NO_EDGE]
@@ -167,7 +167,7 @@ def read(rows: Sequence[Row], ids: Sequence[str] | None, framework: str) -> Bare
     del framework
     indices = _indices(rows)
     names = dict(zip(indices, _fresh_ids(rows) if ids is None else ids, strict=True))
-    anchors = {index: rows[index - 1][4] for index in indices}
+    anchors = {index: rows[index - 1].anchors for index in indices}
     primary = dict.fromkeys(indices, "")
     edges: dict[int, list[Edge]] = {}
     tops: list[str] = []
@@ -211,7 +211,7 @@ def _is_plain(
     words: Sequence[tuple[int, ...]],
 ) -> bool:
     """Say whether rows can hold each node and edge of a graph with one top and no terminal node."""
-    if [edge for edge in graph.edges if edge[4]]:
+    if [edge for edge in graph.edges if edge.attributes]:
         return False
     for i, (_, label, anchors, constant, _, attributes) in enumerate(graph.nodes):
         if label is not None or constant or (len(anchors) > 1 and [*anchors] != sorted(anchors)):
@@ -247,7 +247,7 @@ def _check(graph: Graph, edges: Sequence[_Edge], terminal: set[int]) -> None:
 
 def _ranks(graph: Graph, terminal: set[int]) -> tuple[list[int], list[int]]:
     """Return the nodes by id, and their sibling order: terminals by position, then units by id."""
-    keys = [natural(node[0]) for node in graph.nodes]
+    keys = [natural(node.id) for node in graph.nodes]
     by_id = sorted(range(len(keys)), key=keys.__getitem__)
     ranks = [0] * len(keys)
     for place, i in enumerate(by_id):
@@ -271,7 +271,7 @@ def _primary_edges(edges: Sequence[_Edge], rank: Sequence[int], root: int) -> li
             other = best[target]
             if other is None or candidate < other:
                 best[target] = candidate
-    return [NO_EDGE if edge is None else edge[2] for edge in best]
+    return [NO_EDGE if candidate is None else candidate[-1] for candidate in best]
 
 
 def _unit_labels(nodes: Sequence[Node], primary: Sequence[str], root: int) -> list[str]:
@@ -296,9 +296,10 @@ def _add_words(
     tokens = graph.tokens
     anchors: list[tuple[int, ...]] = [()] * len(labels)
     for i, node in enumerate(graph.nodes):
-        if not node[2]:
+        own = node.anchors
+        if not own:
             continue
-        positions = sorted(node[2]) if len(node[2]) > 1 else [*node[2]]
+        positions = sorted(own) if len(own) > 1 else [*own]
         if positions[0] < 0:
             graph.validate()
         name = TERMINAL_CHILD
@@ -349,6 +350,6 @@ def _fresh_ids(rows: Sequence[Row]) -> list[str]:
 
 def _indices(rows: Sequence[Row]) -> list[int]:
     """Return the indices that stand for nodes: not the virtual root, not the words of a unit."""
-    indices = sorted({row[1] for row in rows if row[3] not in _WORDS})
+    indices = sorted({row.index for row in rows if row.relation not in _WORDS})
     is_virtual = rows[:1] and rows[0].label == VIRTUAL and not rows[0].anchors
     return indices[1:] if is_virtual else indices

@@ -132,13 +132,14 @@ def candidates(path: str, pattern: Pattern, framework: str | None = None) -> Ite
     try:
         with closing(sqlite3.connect(f"file:{Path(path).resolve()}?mode=ro", uri=True)) as database:
             _check(database, path)
-            sources = {row[0]: row[1:] for row in database.execute("SELECT * FROM source")}
+            sources = {n: place for n, *place in database.execute("SELECT * FROM source")}
             for row in _rows(database, _numbers(database, pattern)):
-                if framework in (None, row[6]):
-                    block = Block(_text(row[7]), row[2], row[3], bool(row[4]), row[5])
-                    name, format_ = sources[row[1]]
+                _, source, filename, lineno, first, context, own, text = row
+                if framework in (None, own):
+                    block = Block(_text(text), filename, lineno, bool(first), context)
+                    name, format_ = sources[source]
                     # The text of an SDP file does not say its framework.
-                    given = row[6] if format_ == "sdp" else None
+                    given = own if format_ == "sdp" else None
                     yield Input(io.parse_block(format_, block, given), name, format_, block)
     except (sqlite3.Error, zlib.error, KeyError, TypeError, UnicodeDecodeError) as error:
         raise FormatError(f"the index is damaged ({error})", filename=path) from error

@@ -324,8 +324,10 @@ def _write_units(
     kinds: dict[str, str],
     styles: frozenset[str],
 ) -> list[str]:
-    outgoing: dict[str, list[str]] = {node[0]: [] for node in graph.nodes}
-    names |= {n[0]: token_ids[n[2][0]] for n in graph.nodes if n[5] and _is_terminal(n)}
+    outgoing: dict[str, list[str]] = {node.id: [] for node in graph.nodes}
+    names |= {
+        n.id: token_ids[n.anchors[0]] for n in graph.nodes if n.attributes and _is_terminal(n)
+    }
     written = dict(zip(names, _quote_all(names.values()), strict=True))
     tails: dict[str, str] = {}
     for edge in graph.edges:
@@ -434,7 +436,7 @@ def _edge_tail(label: str, styles: frozenset[str]) -> str:
 
 def _name_units(graph: Graph, fresh: bool) -> dict[str, str]:
     """Return the ids to write: those of the graph, or 1.1, 1.2, ... with the top first."""
-    units = [node[0] for node in graph.nodes if not (node[5] and _is_terminal(node))]
+    units = [node.id for node in graph.nodes if not (node.attributes and _is_terminal(node))]
     if not fresh or all(map(_is_unit_id, units)):
         return {unit: unit for unit in units}
     units.sort(key=lambda unit: unit not in graph.tops)
