@@ -114,6 +114,14 @@ def test_rows_come_as_they_are_decided_and_then_the_graph(client: Client, nlp: P
     rows = [data for _, data in got[1:-1]]
     assert [row["row"] for row in rows] == list(range(1, len(rows) + 1))
     assert rows[0]["source"] == "<root>"
+    for row in rows:
+        parts = row["parts"]
+        assert row["probability"] == pytest.approx(
+            parts["node"] * parts["source"] * parts["relation"], abs=1e-4
+        )
+        others = [one for one in row["runners_up"] if one["part"] == "node"]
+        assert others
+        assert parts["node"] + sum(one["probability"] for one in others) <= 1.0001
     graph = nlp(TEXT, beam=1).dm[0]
     [streamed] = got[-1][1]["graphs"]["dm"]
     assert graphconv.Graph.from_dict(streamed) == graph

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
@@ -20,13 +19,13 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from graphconv.arborescence import ROOT_LABEL, Row
+from graphconv.arborescence import Row
 from graphconv.errors import GraphconvError
 from transducer.decoding.results import Decision
 from transducer.errors import TransducerError
 from transducer.parsing.document import Doc
 from transducer.parsing.pipeline import OnRow
-from transducer.serving import answers, openapi
+from transducer.serving import answers, events, openapi
 from transducer.serving.metrics import Metrics
 from transducer.serving.requests import (
     ConvertRequest,
@@ -99,12 +98,15 @@ class Server:
         options = {"beam": beam or 0, "nbest": request.nbest if request.nbest > 1 else 0}
         return tuple((name, value) for name, value in options.items() if value)
 
-    async def finished(self, http: Request, job: Job) -> Doc:
-        """Wait for a job; give it up when its time is over or its client has gone."""
+    def submit(self, job: Job) -> None:
+        """Put a job into the queue, unless that is full."""
         try:
             self.worker.submit(job)
         except FullError as error:
             raise RequestError("too many requests wait: come again", 429) from error
+
+    async def finished(self, http: Request, job: Job) -> Doc:
+        """Wait for a job; give it up when its time is over or its client has gone."""
         gone: asyncio.Future[Any] = asyncio.ensure_future(_gone(http))
         waited: set[asyncio.Future[Any]] = {job.done, gone}
         try:
@@ -134,67 +136,48 @@ async def _gone(http: Request) -> None:
 async def parse(server: Server, http: Request) -> Response:
     """``POST /v1/parse``."""
     request = read_request(ParseRequest, await _body(http, server.settings))
-    doc = await server.finished(http, server.job(request))
-    return JSONResponse(answers.parsed(request, doc))
+    job = server.job(request)
+    server.submit(job)
+    doc = await server.finished(http, job)
+    return JSONResponse(await run_in_threadpool(answers.parsed, request, doc))
 
 
 async def stream(server: Server, http: Request) -> Response:
     """``POST /v1/stream``: server-sent events; a row as soon as it is decided."""
     request = read_request(ParseRequest, await _body(http, server.settings))
-    events: asyncio.Queue[tuple[str, Any] | None] = asyncio.Queue()
+    queue: asyncio.Queue[tuple[str, Any] | None] = asyncio.Queue()
     loop = asyncio.get_running_loop()
-    rows: dict[tuple[str, int], list[Row]] = {}
+    relations = events.Relations()
 
-    def on_row(task: str, sentence: int, row: Row, _: Decision) -> None:
-        before = rows.setdefault((task, sentence), [Row(ROOT_LABEL, 0, 0, "")])
-        source = before[row.head]
-        event = {
-            "task": task,
-            "sentence": sentence,
-            "row": len(before),
-            "source": source.label,
-            "source_index": source.index,
-            "head": row.head,
-            "relation": row.relation,
-            "target": row.label,
-            "index": row.index,
-            "position": row.anchors[0] if row.anchors else None,
-        }
-        before.append(row)
-        loop.call_soon_threadsafe(events.put_nowait, ("relation", event))
+    def on_row(task: str, sentence: int, row: Row, decision: Decision) -> None:
+        told = relations.event(task, sentence, row, decision)
+        loop.call_soon_threadsafe(queue.put_nowait, ("relation", told))
 
     job = server.job(request, on_row)
+    words = events.tokens(server.worker.nlp.words(request.text))
+    server.submit(job)
 
     async def finish() -> None:
         try:
             doc = await server.finished(http, job)
-            await events.put(("graph", answers.parsed(request, doc)))
+            await queue.put(("graph", await run_in_threadpool(answers.parsed, request, doc)))
         except RequestError as error:
-            await events.put(("error", {"status": error.status, "error": str(error)}))
+            await queue.put(("error", {"status": error.status, "error": str(error)}))
         finally:
-            await events.put(None)
+            await queue.put(None)
 
-    words = [
-        {"form": token.form, "start": token.span[0], "end": token.span[1]}
-        for token in server.worker.nlp.words(request.text)
-        if token.span is not None
-    ]
     task = asyncio.create_task(finish())
 
     async def lines() -> AsyncIterator[str]:
-        yield _event("tokens", {"tokens": words})
+        yield events.event("tokens", words)
         try:
-            while (event := await events.get()) is not None:
-                yield _event(*event)
+            while (told := await queue.get()) is not None:
+                yield events.event(*told)
         finally:
             job.given_up.set()
             task.cancel()
 
     return StreamingResponse(lines(), media_type="text/event-stream")
-
-
-def _event(name: str, data: Any) -> str:
-    return f"event: {name}\ndata: {json.dumps(data, ensure_ascii=False)}\n\n"
 
 
 async def convert(server: Server, http: Request) -> Response:

@@ -19,6 +19,7 @@ from transducer.decoding.interruption import interrupted_by
 from transducer.errors import TransducerError
 from transducer.parsing.document import Doc
 from transducer.parsing.pipeline import OnRow, Pipeline
+from transducer.serving.events import RUNNERS_UP
 from transducer.serving.settings import Settings
 
 TOGETHER = 64
@@ -124,7 +125,11 @@ class Worker:
             nlp = Pipeline({task: self.nlp.parsers[task] for task in jobs[0].tasks})
             with interrupted_by(stop_if_given_up):
                 if jobs[0].on_row is not None:
-                    docs = [nlp.watch(jobs[0].text, jobs[0].on_row, errors="keep")]
+                    docs = [
+                        nlp.watch(
+                            jobs[0].text, jobs[0].on_row, runners_up=RUNNERS_UP, errors="keep"
+                        )
+                    ]
                 else:
                     options = dict(jobs[0].options)
                     docs = list(nlp.pipe([job.text for job in jobs], errors="keep", **options))
