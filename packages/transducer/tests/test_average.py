@@ -15,10 +15,11 @@ from transducer.cli import main
 from transducer.config import load_recipe, override
 from transducer.encoders.low_rank import mean_difference
 from transducer.errors import ModelError
+from transducer.parsing.report import measure
 from transducer.storage import checkpoint
 from transducer.storage.cards import About
 from transducer.storage.compact import PRETRAINED, read_weights
-from transducer.storage.export import add_card, export, measure
+from transducer.storage.export import add_card, export
 from transducer.training.average import average, mean_weights
 from transducer.training.runs import load_run, new_run, train
 

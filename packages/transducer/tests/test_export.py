@@ -22,6 +22,7 @@ from transducer.cli import main
 from transducer.config import load_recipe, override
 from transducer.errors import ModelError
 from transducer.parsing.parser import Transducer
+from transducer.parsing.report import measure
 from transducer.storage import cards, checkpoint, shipped
 from transducer.storage.cards import About, read_about, read_card, training_command
 from transducer.storage.compact import (
@@ -31,7 +32,7 @@ from transducer.storage.compact import (
     rounded_rows,
     write_weights,
 )
-from transducer.storage.export import add_card, export, measure
+from transducer.storage.export import add_card, export
 
 CPU = torch.device("cpu")
 Memorized = Callable[[str], tuple[Path, Path]]

@@ -19,9 +19,9 @@ from transducer.data.trees import RelationKind, RowKind, TreeRules
 from transducer.decoding.constraints import Constraints
 from transducer.decoding.hypotheses import Choice, Hypotheses
 from transducer.errors import ConfigError
-from transducer.frameworks import FRAMEWORKS
 from transducer.frameworks.tasks import Sentence, Task
 from transducer.parsing.parser import Transducer
+from transducer.registry import FRAMEWORKS
 from transducer.training.trainer import make_trainer
 
 NAME = "toy"

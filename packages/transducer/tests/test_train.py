@@ -27,6 +27,7 @@ from transducer.encoders.loading import load
 from transducer.errors import ModelError, TrainingError
 from transducer.storage import checkpoint
 from transducer.storage.cards import training_command
+from transducer.storage.record import read_record
 from transducer.training import runs
 from transducer.training.state import Epoch, Progress
 from transducer.training.trainer import make_trainer
@@ -384,7 +385,7 @@ def test_only_training_settings_change_when_resuming(ten: Ten, tmp_path: Path) -
     again = runs.load_run(folder, ["train.minutes=9"])
     assert (again.config.train.epochs, again.current.train.epochs) == (1, 2)
     assert again.current.train.minutes == 9
-    _, resumed = training_command(run.config, runs.read_record(folder), "runs/dm").splitlines()
+    _, resumed = training_command(run.config, read_record(folder), "runs/dm").splitlines()
     assert resumed == "transducer train --resume runs/dm --set train.epochs=2"
 
 

@@ -340,7 +340,8 @@ def evaluate(
 def annotate(input_: str, output: str, annotator: str, framework: str | None) -> None:
     """Add part of speech, lemma, entities and dependencies to the tokens of a treebank file."""
     import graphconv
-    from transducer.frameworks import FRAMEWORKS, task_of
+    from transducer.frameworks import task_of
+    from transducer.registry import FRAMEWORKS
     from transducer.text.annotation import annotated_graphs, load_annotator
 
     loaded = load_annotator(annotator)
@@ -531,8 +532,9 @@ def export(  # noqa: PLR0917 - one parameter per option
     overwrite: bool,
 ) -> None:
     """Write a trained model in few bits, as it ships: nothing but what parsing needs."""
+    from transducer.parsing.report import measure
     from transducer.storage.cards import model_size, read_about
-    from transducer.storage.export import add_card, measure
+    from transducer.storage.export import add_card
     from transducer.storage.export import export as export_model
 
     if about and not gold:

@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from transducer.errors import ConfigError
-from transducer.frameworks import FRAMEWORKS
+from transducer.registry import FRAMEWORKS
 from transducer.schema import (
     Choice,
     Known,

@@ -3,7 +3,7 @@
 A framework is a module that defines ``TASK``, a subclass of
 :class:`transducer.frameworks.tasks.Task`: how its graphs become examples and rows become graphs,
 what its trees look like, and what may come next in them. To add one, write the module and enter it
-here; nothing else in this package knows the frameworks by name.
+in :mod:`transducer.registry`; nothing else in this package knows the frameworks by name.
 """
 
 from __future__ import annotations
@@ -11,17 +11,10 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from transducer.registry import FRAMEWORKS
+
 if TYPE_CHECKING:
     from transducer.frameworks.tasks import Task
-
-FRAMEWORKS = {
-    "amr": "transducer.frameworks.amr.task",
-    "dm": "transducer.frameworks.bilexical",
-    "pas": "transducer.frameworks.bilexical",
-    "psd": "transducer.frameworks.bilexical",
-    "ucca": "transducer.frameworks.ucca",
-}
-"""The module of each framework, imported when it is first needed: the names alone cost nothing."""
 
 
 def task_of(framework: str) -> type[Task]:

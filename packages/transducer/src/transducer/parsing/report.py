@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,8 @@ from transducer.parsing.evaluation import score
 from transducer.parsing.inputs import gold_documents
 from transducer.parsing.parser import Parse, Transducer
 from transducer.storage import checkpoint
-from transducer.text.annotation import Annotator
+from transducer.storage.cards import Score
+from transducer.text.annotation import Annotator, model_annotator
 
 
 def evaluate_file(
@@ -65,6 +66,21 @@ def evaluate_file(
         "tokens_per_second": tokens / seconds,
         "validity": {name: len(ids) for name, ids in faults.items()},
     }
+
+
+def measure(folder: Path, gold: Sequence[str], beams: Sequence[int] = (1,)) -> list[Score]:
+    """Score a model on treebank files, for its card."""
+    parser = Transducer.load(folder, "cpu")
+    config = parser.task.config
+    place = f"{folder / checkpoint.CONFIG}: train.annotator"
+    annotator = model_annotator(config.train.annotator, place)
+    scores = []
+    for path in gold:
+        for beam in beams:
+            settings = replace(config.decode, beam=beam, nbest=1)
+            report = evaluate_file(parser, path, settings, annotator)
+            scores.append(Score(Path(path).name, report["graphs"], beam, report["f1"]))
+    return scores
 
 
 def _without_tags(graph: Graph) -> Graph:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +14,6 @@ from graphconv.io.files import sha256
 from transducer.config import Config, from_dict
 from transducer.errors import ModelError
 from transducer.model.network import TransducerModel
-from transducer.parsing.parser import Transducer
-from transducer.parsing.report import evaluate_file
 from transducer.storage import checkpoint
 from transducer.storage.cards import (
     About,
@@ -32,9 +29,8 @@ from transducer.storage.cards import (
 )
 from transducer.storage.compact import PRETRAINED, UNUSED, write_weights
 from transducer.storage.folders import new_model, refuse_taken
+from transducer.storage.record import AVERAGED, read_record
 from transducer.storage.writing import write_text, written
-from transducer.text.annotation import model_annotator
-from transducer.training.runs import AVERAGED, read_record
 
 _PATHS = {
     "model": ("word_vectors",),
@@ -73,21 +69,6 @@ def export(
             tuned_bits=tuned_bits,
         )
         write_text(new / checkpoint.SCORE, json.dumps({**saved.score, "sha256": hashes}, indent=1))
-
-
-def measure(folder: Path, gold: Sequence[str], beams: Sequence[int] = (1,)) -> list[Score]:
-    """Score a model on treebank files."""
-    parser = Transducer.load(folder, "cpu")
-    config = parser.task.config
-    place = f"{folder / checkpoint.CONFIG}: train.annotator"
-    annotator = model_annotator(config.train.annotator, place)
-    scores = []
-    for path in gold:
-        for beam in beams:
-            settings = replace(config.decode, beam=beam, nbest=1)
-            report = evaluate_file(parser, path, settings, annotator)
-            scores.append(Score(Path(path).name, report["graphs"], beam, report["f1"]))
-    return scores
 
 
 def add_card(

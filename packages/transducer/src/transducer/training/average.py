@@ -21,8 +21,8 @@ from transducer.encoders.low_rank import DOWN, UP, mean_difference
 from transducer.errors import ModelError
 from transducer.storage import checkpoint
 from transducer.storage.folders import RUN, new_model, refuse_taken
+from transducer.storage.record import AVERAGED, read_record
 from transducer.storage.writing import write_text
-from transducer.training.runs import AVERAGED, read_record
 
 
 def average(runs: Sequence[Path], folder: Path, *, overwrite: bool = False) -> None:

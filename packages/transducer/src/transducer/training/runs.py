@@ -15,30 +15,13 @@ from transducer.config import Config, from_dict, override
 from transducer.distributed import launched
 from transducer.errors import ConfigError, LostProcessError, ModelError, TrainingError
 from transducer.extras import require_training
-from transducer.schema import MEGABYTE, Name, SchemaError, checked, read_json
 from transducer.storage import checkpoint, folders
+from transducer.storage.record import AVERAGED, read_record
 from transducer.storage.writing import write_text
 from transducer.text.annotation import require_harmless
 from transducer.training.curves import draw_curves
 from transducer.training.state import Epoch, Progress
 from transducer.training.trainer import make_trainer
-
-AVERAGED = "averaged"
-"""Under this name a mean of models (:mod:`.average`) keeps what RUN says of each."""
-
-
-_KINDS: dict[str, Any] = {
-    "config": Config,
-    "train": tuple[Name, ...],
-    "dev": tuple[Name, ...],
-    "folder": Name,
-    "seed": int,
-    "device": Name,
-    "resumed": tuple[tuple[Name, ...], ...],
-    "sha256": dict[Name, Name],
-    AVERAGED: tuple[dict[str, Any], ...],
-}
-"""What the entries of RUN are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,20 +61,6 @@ def new_run(
         train_files = [str(sample.path(config.task, "train"))]
         dev_files = dev_files or [str(sample.path(config.task, "dev"))]
     return Run(config, tuple(train_files), tuple(dev_files), folder, **options)
-
-
-def read_record(folder: Path) -> dict[str, Any]:
-    """Read the description of a training."""
-    path = folder / folders.RUN
-    try:
-        record: dict[str, Any] = checked(dict[str, Any], read_json(path, 16 * MEGABYTE))
-        for key in record.keys() & _KINDS.keys():
-            checked(_KINDS[key], record[key], key)
-    except OSError as error:
-        raise ModelError(f"{folder} is not a training run: {error}") from error
-    except SchemaError as error:
-        raise ModelError(f"{path} is damaged: {error}") from error
-    return record
 
 
 def load_run(folder: Path, settings: Sequence[str] = ()) -> Run:

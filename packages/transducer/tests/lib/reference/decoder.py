@@ -34,7 +34,8 @@ from reference.grammar import open_heads
 from transducer.config import ModelConfig
 from transducer.data.examples import Example
 from transducer.data.vocabularies import Vocabularies
-from transducer.frameworks import FRAMEWORKS, task_of
+from transducer.frameworks import task_of
+from transducer.registry import FRAMEWORKS
 from transducer.text.annotation import token_features
 
 END = ("end", "")
