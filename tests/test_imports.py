@@ -50,3 +50,12 @@ def _children_seconds() -> float:
     """Return the processor time of finished children; unlike the clock it ignores other load."""
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     return usage.ru_utime + usage.ru_stime
+
+
+def test_a_model_is_outlined_without_the_compiler_of_torch() -> None:
+    pytest.importorskip("torch")
+    script = (
+        "import torch\nfrom transducer.outline import outlined\n"
+        "with outlined(): torch.nn.Embedding(3, 2, padding_idx=0), torch.nn.Linear(2, 2)"
+    )
+    assert _loaded(script, ("torch._dynamo",)) == []

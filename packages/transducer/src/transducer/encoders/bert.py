@@ -22,6 +22,7 @@ from torch.nn import functional
 
 from transducer.encoders.subwords import Cutter, make_cutter
 from transducer.errors import ModelError
+from transducer.outline import outlined
 
 _WEIGHTS = "model.safetensors"
 _TOKENIZER = "tokenizer.json"
@@ -200,7 +201,7 @@ def load_bert(folder: Path) -> tuple[Cutter, Bert]:
     if config["model_type"] == "mpnet":
         weights = _as_bert(weights)
         config["max_position_embeddings"] -= _MPNET_FIRST
-    with torch.device("meta"):  # no random weights: they are replaced at once
+    with outlined():  # no random weights: they are replaced at once
         model = Bert(config)
     wanted = model.state_dict()
     found = {name: weights[name].float() for name in wanted if name in weights}

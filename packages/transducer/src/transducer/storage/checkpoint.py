@@ -37,6 +37,7 @@ from transducer.errors import ModelError
 from transducer.frameworks import task_of
 from transducer.frameworks.tasks import Task
 from transducer.model.network import TransducerModel
+from transducer.outline import outlined
 from transducer.schema import (
     MEGABYTE,
     Name,
@@ -297,7 +298,7 @@ def _check_outline(
 
     The contextual encoder is left out: it comes from elsewhere, and is compared once it is there.
     """
-    with torch.device("meta"):
+    with outlined():
         outline = TransducerModel(replace(config.model, contextual=""), vocabularies).state_dict()
     number = sum(weight.numel() for weight in outline.values())
     if number > MOST_WEIGHTS:
