@@ -16,15 +16,18 @@ if TYPE_CHECKING:
     from typing import Any
 
     from evaltools.aligning import Alignment, align
+    from evaltools.entailment import Entailment, entails
     from evaltools.linting import lint
     from evaltools.scoring import Score, score
 
-__all__ = ["Alignment", "Score", "align", "lint", "score"]
+__all__ = ["Alignment", "Entailment", "Score", "align", "entails", "lint", "score"]
 
 _HOMES = {
     "Alignment": "evaltools.aligning",
+    "Entailment": "evaltools.entailment",
     "Score": "evaltools.scoring",
     "align": "evaltools.aligning",
+    "entails": "evaltools.entailment",
     "lint": "evaltools.linting",
     "score": "evaltools.scoring",
 }

@@ -1,4 +1,4 @@
-"""The command ``evaltools``: score, compare, validity, lint, diff."""
+"""The command ``evaltools``: score, compare, validity, lint, diff, entails."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from evaltools.entails_command import entails
 from graphconv import cliutil
 from graphconv.frameworks import FRAMEWORKS
 from graphconv.io.files import STDIO
@@ -388,5 +389,7 @@ def _some(items: list[str]) -> str:
 def _print_json(report: dict[str, Any]) -> None:
     click.echo(json.dumps(report, ensure_ascii=False, indent=2))
 
+
+main.add_command(entails)
 
 starting.end()  # the last of all
