@@ -23,9 +23,9 @@ from graphconv.io import files
 from transducer.config import TASKS
 from transducer.decoding.results import Decision
 from transducer.errors import ConfigError, TransducerError
-from transducer.frameworks.tasks import LONGEST
+from transducer.frameworks.tasks import LONGEST, Task
 from transducer.frameworks.tasks import Document as Unit
-from transducer.parsing.document import Doc, Hypothesis, Problem, Sentence
+from transducer.parsing.document import Doc, Hypothesis, Problem, Sentence, Span
 from transducer.parsing.hypotheses import best_graphs
 from transducer.parsing.inputs import text_lines
 from transducer.parsing.parser import Parse, Transducer, check_errors
@@ -145,6 +145,22 @@ class Pipeline:
         """Return the words of a text with their characters, as parsing will see them."""
         return self._cut(text, 0, "raise").doc.tokens
 
+    def parts(
+        self, text: str, tasks: Sequence[str] | None = None
+    ) -> tuple[tuple[Token, ...], dict[str, list[Span]]]:
+        """Return the words of a text, and which of them each task decodes at once."""
+        cut = self._cut(text, 0, "raise")
+        found: dict[str, list[Span]] = {}
+        for name in tasks or self.tasks:
+            task = self.parsers[name].task
+            found[name] = []
+            for first, last in self._spans(task, cut):
+                start = first
+                for part in task.parts(cut.doc.tokens[first:last]):
+                    found[name].append((start, start + len(part)))
+                    start += len(part)
+        return cut.doc.tokens, found
+
     def _cut(self, text: Any, number: int, errors: str) -> _Cut:
         """Cut a text into paragraphs, sentences and words, once for all models."""
         if not isinstance(text, str):
@@ -171,10 +187,7 @@ class Pipeline:
     def _units(self, parser: Transducer, cut: _Cut) -> list[Unit]:
         """Return what becomes one graph each; its words count from its own first character."""
         doc = cut.doc
-        if parser.task.passages:
-            spans = list(cut.paragraphs)
-        else:
-            spans = [(sentence.first, sentence.last) for sentence in doc.sentences]
+        spans = self._spans(parser.task, cut)
         words = [_from_zero(doc.tokens[first:last]) for first, last in spans]
         if self._annotator is None and parser.annotator is not None and words:
             words = parser.annotator.annotate(words)
@@ -183,6 +196,13 @@ class Pipeline:
             parser.task.document(str(number), tokens, parser.said(text))
             for number, (tokens, text) in enumerate(zip(words, texts, strict=True), start=1)
         ]
+
+    @staticmethod
+    def _spans(task: Task, cut: _Cut) -> list[Span]:
+        """Return the first token of what becomes a graph, and the one after its last."""
+        if task.passages:
+            return list(cut.paragraphs)
+        return [(sentence.first, sentence.last) for sentence in cut.doc.sentences]
 
     def _finished(
         self,
@@ -224,10 +244,7 @@ class Pipeline:
         return tuple(one._replace(graph=with_words(one.graph, words)) for one in found)
 
     def _words(self, task: str, cut: _Cut, number: int) -> tuple[Token, ...]:
-        if self.parsers[task].task.passages:
-            first, last = cut.paragraphs[number]
-        else:
-            first, last = cut.doc.sentences[number].first, cut.doc.sentences[number].last
+        first, last = self._spans(self.parsers[task].task, cut)[number]
         return cut.doc.tokens[first:last]
 
 

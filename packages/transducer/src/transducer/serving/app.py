@@ -20,7 +20,9 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response, Strea
 from starlette.routing import Route
 
 from graphconv.arborescence import Row
+from graphconv.draw.canvas import stylesheet
 from graphconv.errors import GraphconvError
+from graphconv.io import FORMATS
 from transducer.decoding.results import Decision
 from transducer.errors import TransducerError
 from transducer.parsing.document import Doc
@@ -50,12 +52,15 @@ HEADERS = {
 PAGE = {
     "index.html": "text/html",
     "style.css": "text/css",
-    "app.js": "text/javascript",
-    "rows.js": "text/javascript",
-    "server.js": "text/javascript",
+    "drawing.css": "text/css",
+    **dict.fromkeys(("app.js", "compare.js", "links.js", "panels.js"), "text/javascript"),
+    **dict.fromkeys(("pictures.js", "rows.js", "server.js"), "text/javascript"),
     "icon.svg": "image/svg+xml",
 }
 """The files of the page; no other name is looked for."""
+
+DRAWING = f".picture {{{stylesheet()}}}"
+"""The colors of pictures, as a file of its own: the page may hold no style."""
 
 OPEN = frozenset({"/healthz", "/readyz", "/", *(f"/page/{name}" for name in PAGE)})
 """What needs no token: it says nothing about anybody's text."""
@@ -154,7 +159,7 @@ async def stream(server: Server, http: Request) -> Response:
         loop.call_soon_threadsafe(queue.put_nowait, ("relation", told))
 
     job = server.job(request, on_row)
-    words = events.tokens(server.worker.nlp.words(request.text))
+    words = events.tokens(*server.worker.nlp.parts(request.text, job.tasks))
     server.submit(job)
 
     async def finish() -> None:
@@ -202,7 +207,8 @@ async def picture(server: Server, http: Request) -> Response:
 async def models(server: Server, _: Request) -> Response:
     """``GET /v1/models``."""
     parsers = server.worker.nlp.parsers
-    return JSONResponse({"models": {task: dict(p.about) for task, p in parsers.items()}})
+    about = {task: dict(parser.about) for task, parser in parsers.items()}
+    return JSONResponse({"models": about, "formats": list(FORMATS)})
 
 
 async def health(_: Server, __: Request) -> Response:
@@ -237,7 +243,10 @@ async def page(_: Server, http: Request) -> Response:
     name = http.path_params.get("name", "index.html")
     if name not in PAGE:
         raise RequestError("there is no such page", 404)
-    data = (resources.files("transducer.serving") / "page" / name).read_bytes()
+    if name == "drawing.css":
+        data = DRAWING.encode()
+    else:
+        data = (resources.files("transducer.serving") / "page" / name).read_bytes()
     return Response(data, media_type=PAGE[name], headers={"Cache-Control": "no-cache"})
 
 

@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import exp
 from typing import Any
 
@@ -19,6 +19,7 @@ from graphconv.arborescence import ROOT_LABEL, Row
 from graphconv.graph import Token
 from transducer.data.vocabularies import EOS, FIRST
 from transducer.decoding.results import PARTS, Decision
+from transducer.parsing.document import Span
 
 RUNNERS_UP = 3
 """For a node, a source and a relation each, how many others are told."""
@@ -32,10 +33,13 @@ def event(name: str, data: Any) -> str:
     return f"event: {name}\ndata: {json.dumps(data, ensure_ascii=False)}\n\n"
 
 
-def tokens(words: Sequence[Token]) -> dict[str, Any]:
-    """Return the words of a text and their characters."""
+def tokens(words: Sequence[Token], parts: Mapping[str, Sequence[Span]]) -> dict[str, Any]:
+    """Return the words of a text, their characters, and the first and last+1 of each sentence."""
     spans = ((word, word.span) for word in words if word.span is not None)
-    return {"tokens": [{"form": word.form, "start": a, "end": b} for word, (a, b) in spans]}
+    return {
+        "tokens": [{"form": word.form, "start": a, "end": b} for word, (a, b) in spans],
+        "sentences": {task: [list(bounds) for bounds in some] for task, some in parts.items()},
+    }
 
 
 class Relations:

@@ -1,17 +1,23 @@
-// The page: type a text, watch its graphs grow, go back and forth, compare with a gold graph.
+// The page: type a text, watch its graphs grow, go back and forth, compare.
+import { setUpComparison, showChoices } from "./compare.js";
+import { setUpLinks, linkRows, showWords } from "./links.js";
+import { finishPanel, newPanel } from "./panels.js";
+import { drawSoon, drawUpTo, forgetPictures } from "./pictures.js";
+import { addRow, showUpTo } from "./rows.js";
 import { call, events } from "./server.js";
-import { newPanel, rowItem, showUpTo } from "./rows.js";
 
 const EXAMPLES = [
   "The boy wants to go.",
   "Where did you put my keys?",
   "She did not know that he had already left.",
   "The decision of the court surprised everybody.",
+  "Mary bought two books and gave one of them to her brother.",
 ];
-const FORMATS = { amr: ["amr", "mrp"], dm: ["sdp", "mrp"], pas: ["sdp", "mrp"], psd: ["sdp", "mrp"], ucca: ["mrp"] };
 const $ = (id) => document.getElementById(id);
-let relations = 0;
-let answer = null;
+
+// What is shown: the text, its words, the relations so far, and in the end the server's answer.
+const shown = { text: "", tokens: [], bounds: {}, relations: [], answer: null, formats: [] };
+let running = null; // aborts the stream that is read
 
 start();
 
@@ -19,28 +25,40 @@ async function start() {
   for (const example of EXAMPLES) {
     const button = document.createElement("button");
     button.type = "button";
-    button.className = "link";
+    button.className = "example";
     button.textContent = example;
-    button.addEventListener("click", () => { $("text").value = example; $("ask").requestSubmit(); });
+    button.addEventListener("click", () => ask(example));
     $("examples").append(button);
   }
   $("ask").addEventListener("submit", (event) => { event.preventDefault(); parse(); });
   $("text").addEventListener("keydown", (event) => {
-    if (event.key === "Enter" && !event.shiftKey) { event.preventDefault(); $("ask").requestSubmit(); }
+    if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+    event.preventDefault();
+    parse();
   });
   $("step").addEventListener("input", () => goTo(Number($("step").value)));
+  $("back").addEventListener("click", () => move(-1));
+  $("forth").addEventListener("click", () => move(1));
   document.addEventListener("keydown", onArrow);
   $("share").addEventListener("click", share);
-  $("score").addEventListener("click", score);
+  setUpLinks();
+  setUpComparison(shown, tell);
+  window.addEventListener("hashchange", () => { if (fragment() !== shown.text) ask(fragment()); });
   try {
-    const { models } = await (await call("/v1/models")).json();
+    const { models, formats } = await (await call("/v1/models")).json();
+    shown.formats = formats;
     for (const task of Object.keys(models)) addTask(task);
   } catch (error) {
     return tell(error.message, true);
   }
-  if (location.hash.length > 1) {
-    $("text").value = decodeURIComponent(location.hash.slice(1));
-    $("ask").requestSubmit();
+  if (fragment()) ask(fragment());
+}
+
+function fragment() {
+  try {
+    return decodeURIComponent(location.hash.slice(1));
+  } catch {
+    return ""; // a link that was cut off within a character
   }
 }
 
@@ -55,115 +73,100 @@ function addTask(task) {
   $("tasks").append(label);
 }
 
+function ask(text) {
+  $("text").value = text;
+  parse();
+}
+
 async function parse() {
   const text = $("text").value;
   const tasks = [...document.querySelectorAll("input[name=task]:checked")].map((box) => box.value);
   if (!text.trim() || !tasks.length) return tell("Type a text and choose a framework.", true);
-  history.replaceState(null, "", `#${encodeURIComponent(text)}`);
-  relations = 0;
-  answer = null;
-  $("panels").replaceChildren(...tasks.map(newPanel));
-  $("player").hidden = false;
-  tell("parsing …");
-  const depths = new Map();
+  running?.abort();
+  const mine = (running = new AbortController());
+  begin(text, tasks);
+  const formats = ["amr", "sdp", "ucca", "mrp", "graphml"].filter((name) => shown.formats.includes(name));
   try {
-    for await (const { name, data } of events("/v1/stream", { text, tasks, formats: ["amr", "sdp", "mrp"] })) {
-      if (name === "tokens") showWords(data.tokens);
-      else if (name === "relation") grow(data, depths);
+    for await (const { name, data } of events("/v1/stream", { text, tasks, formats }, mine.signal)) {
+      if (mine.signal.aborted) return;
+      if (name === "tokens") begun(data);
+      else if (name === "relation") grow(data);
       else if (name === "graph") await finish(data);
       else throw new Error(data.error);
     }
+    if (!shown.answer) throw new Error("The connection to the server was lost.");
   } catch (error) {
-    tell(error.message, true);
+    if (!mine.signal.aborted) tell(error.message, true);
   }
 }
 
-function showWords(tokens) {
-  $("words").replaceChildren(...tokens.map((token, place) => {
-    const word = document.createElement("span");
-    word.textContent = token.form;
-    word.dataset.word = place;
-    word.tabIndex = 0;
-    for (const type of ["mouseenter", "focus"]) word.addEventListener(type, () => light(place, true));
-    for (const type of ["mouseleave", "blur"]) word.addEventListener(type, () => light(place, false));
-    return word;
-  }));
+function begin(text, tasks) {
+  history.replaceState(null, "", `#${encodeURIComponent(text)}`);
+  Object.assign(shown, { text, tokens: [], bounds: {}, relations: [], answer: null });
+  forgetPictures();
+  $("words").replaceChildren();
+  $("scores").replaceChildren();
+  $("panels").replaceChildren(...tasks.map((task) => newPanel(task, shown, tell)));
+  $("result").hidden = false;
+  setStep(0);
+  tell("Parsing …");
 }
 
-function grow(relation, depths) {
-  const panel = document.querySelector(`.panel[data-task="${CSS.escape(relation.task)}"] .rows`);
-  const key = (row) => `${relation.task} ${relation.sentence} ${row}`;
-  const depth = relation.head ? depths.get(key(relation.head)) + 1 : 0;
-  depths.set(key(relation.row), depth);
-  const item = rowItem(relation, depth, relation.index === relation.row);
-  relations += 1;
-  item.dataset.place = relations;
-  panel.append(item);
-  $("step").max = relations; // before the value, which is cut to it
-  $("step").value = relations;
-  $("place").textContent = `${relations} of ${relations}`;
+function begun({ tokens, sentences }) {
+  shown.tokens = tokens;
+  shown.bounds = sentences;
+  showWords(tokens);
+}
+
+function grow(relation) {
+  const following = Number($("step").value) === shown.relations.length; // else the reader went back
+  shown.relations.push(relation);
+  addRow(panelOf(relation.task), relation, shown.relations.length);
+  if (following) {
+    setStep(shown.relations.length);
+    drawSoon(panelOf(relation.task), shown, relation);
+  } else {
+    goTo(Number($("step").value));
+  }
+}
+
+async function finish(answer) {
+  shown.answer = answer;
+  for (const task of Object.keys(answer.graphs)) await finishPanel(panelOf(task), task, shown);
+  linkRows(shown);
+  showChoices(shown);
+  goTo(Number($("step").value));
+  const problems = answer.problems.map((problem) => `${problem.task}: ${problem.reason}`);
+  tell(problems.join("; ") || `Done: ${shown.relations.length} relations.`, problems.length > 0);
+}
+
+function panelOf(task) {
+  return document.querySelector(`.panel[data-task="${CSS.escape(task)}"]`);
+}
+
+function setStep(place) {
+  $("step").max = shown.relations.length; // before the value, which is cut to it
+  $("step").value = place;
+  $("place").textContent = `${place} of ${shown.relations.length}`;
+  $("step").setAttribute("aria-valuetext", $("place").textContent);
 }
 
 function goTo(place) {
+  setStep(place);
   showUpTo($("panels"), place);
-  $("place").textContent = `${place} of ${relations}`;
+  drawUpTo($("panels"), shown, place);
+}
+
+function move(by) {
+  goTo(Math.min(Math.max(Number($("step").value) + by, 0), shown.relations.length));
 }
 
 function onArrow(event) {
-  const typing = ["TEXTAREA", "INPUT"].includes(event.target.tagName);
-  const move = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
-  if (typing || !move || $("player").hidden) return;
+  const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+  const own = event.target.closest("textarea, input, select, [role=tablist], #words");
+  if (!by || own || event.altKey || event.ctrlKey || event.metaKey || $("result").hidden) return;
   event.preventDefault();
-  const place = Math.min(Math.max(Number($("step").value) + move, 0), relations);
-  $("step").value = place;
-  goTo(place);
-}
-
-async function finish(document_) {
-  answer = document_;
-  for (const problem of document_.problems) tell(`${problem.task}: ${problem.reason}`, true);
-  if (!document_.problems.length) tell(`${relations} relations`);
-  linkWords(document_);
-  for (const [task, formats] of Object.entries(document_.formats)) {
-    const panel = document.querySelector(`.panel[data-task="${CSS.escape(task)}"]`);
-    const { svg } = await (await call("/v1/draw", { text: formats.mrp, format: "mrp" })).json();
-    const frame = document.createElement("div");
-    frame.className = "picture";
-    frame.tabIndex = 0;
-    const image = document.createElement("img");
-    image.alt = `The ${task} graph`;
-    image.src = `data:image/svg+xml,${encodeURIComponent(svg)}`;
-    frame.append(image);
-    panel.append(frame, downloads(task, formats, svg));
-  }
-}
-
-function downloads(task, formats, svg) {
-  const bar = document.createElement("p");
-  bar.className = "formats";
-  const files = { svg, ...Object.fromEntries(FORMATS[task].map((name) => [name, formats[name]])) };
-  for (const [name, text] of Object.entries(files)) {
-    const link = document.createElement("a");
-    link.textContent = name.toUpperCase();
-    link.download = `${task}.${name}`;
-    link.href = URL.createObjectURL(new Blob([text], { type: "text/plain" }));
-    bar.append(link);
-  }
-  return bar;
-}
-
-// Which words belong to which rows: rows name a position in their sentence.
-function linkWords(document_) {
-  for (const item of document.querySelectorAll(".rows li[data-position]")) {
-    const sentence = document_.sentences[Number(item.dataset.sentence)];
-    if (sentence) item.dataset.word = sentence.first + Number(item.dataset.position);
-    item.addEventListener("mouseenter", () => light(Number(item.dataset.word), true));
-    item.addEventListener("mouseleave", () => light(Number(item.dataset.word), false));
-  }
-}
-
-function light(word, on) {
-  for (const part of document.querySelectorAll(`[data-word="${word}"]`)) part.classList.toggle("lit", on);
+  move(by);
 }
 
 async function share() {
@@ -173,28 +176,6 @@ async function share() {
     tell("The link is copied.");
   } catch {
     tell("The link is in the address bar.");
-  }
-}
-
-async function score() {
-  const gold = $("gold").value;
-  try {
-    if (!answer) throw new Error("Parse a text first.");
-    const tasks = Object.keys(answer.formats);
-    const results = [];
-    for (const task of tasks) {
-      try {
-        results.push((await (await call("/v1/score", { gold, pred: answer.formats[task].mrp })).json()).table);
-      } catch (error) {
-        if (tasks.length === 1) throw error;
-      }
-    }
-    if (!results.length) throw new Error("No parse is of the framework of the gold graph.");
-    $("scores").textContent = results.join("\n\n");
-    tell("scored");
-  } catch (error) {
-    $("scores").textContent = "";
-    tell(error.message, true);
   }
 }
 

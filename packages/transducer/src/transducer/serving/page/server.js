@@ -2,17 +2,17 @@
 
 const token = () => sessionStorage.getItem("token");
 
-export async function call(path, body) {
+export async function call(path, body, signal) {
   const headers = { "Content-Type": "application/json" };
   if (token()) headers.Authorization = `Bearer ${token()}`;
-  const options = body === undefined ? { headers } : { method: "POST", headers, body: JSON.stringify(body) };
+  const options = body === undefined ? { headers } : { method: "POST", headers, body: JSON.stringify(body), signal };
   let response;
   try {
     response = await fetch(path, options);
   } catch {
     throw new Error("The server does not answer.");
   }
-  if (response.status === 401 && askToken()) return call(path, body);
+  if (response.status === 401 && askToken()) return call(path, body, signal);
   if (!response.ok) {
     const problem = await response.json().catch(() => ({}));
     throw new Error(problem.error || `The server says ${response.status}.`);
@@ -27,8 +27,8 @@ function askToken() {
 }
 
 // Server-sent events of a POST request, which EventSource cannot make.
-export async function* events(path, body) {
-  const response = await call(path, body);
+export async function* events(path, body, signal) {
+  const response = await call(path, body, signal);
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = "";
   for (;;) {
