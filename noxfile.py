@@ -28,6 +28,7 @@ OTHER_PYTHONS = [
     if version != f"{sys.version_info.major}.{sys.version_info.minor}"
 ]
 UCCA = "ucca==1.3.11"
+ATHERIS = "atheris==3.0.0"
 
 
 def install(session: nox.Session, *groups: str, packages: tuple[str, ...] = ()) -> None:
@@ -181,9 +182,17 @@ def mutants(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def attack(session: nox.Session) -> None:
-    """Ten minutes of damaged files against graphconv and evaltools; --seconds, --seed, --inputs."""
-    install(session, packages=CORE)
+    """Ten minutes of damaged files, sudden ends and bad models; --seconds, --seed, --inputs."""
+    install(session, packages=EVERYTHING)
     session.run("python", "tools/attack.py", *session.posargs)
+
+
+@nox.session(default=False)
+def fuzz(session: nox.Session) -> None:
+    """Coverage-guided fuzzing of every reader, ten minutes each; `-- --seconds 60 amr sdp`."""
+    install(session, packages=EVERYTHING)
+    session.install("--quiet", ATHERIS)
+    session.run("python", "tools/fuzz.py", *session.posargs)
 
 
 @nox.session(default=False)

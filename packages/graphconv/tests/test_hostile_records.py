@@ -352,6 +352,16 @@ def test_sentences_of_both_widths_come_back(tmp_path: Path, newer_first: bool) -
     assert invoke("check", path)[0] == 0
 
 
+@pytest.mark.parametrize("tokens", ["", "1\tGo\tgo\tVB\t+\t-\t_\n\n"])
+@pytest.mark.parametrize("first", ["", "#SDP 2015\n"])
+def test_a_header_below_the_id_comes_back_once(tmp_path: Path, first: str, tokens: str) -> None:
+    source = tmp_path / "a.sdp"
+    source.write_text(f"{first}#1\n#SDP 2015\n{tokens}")
+    assert invoke("check", source, "--from", "sdp")[0] == 0
+    arguments = ("--from", "sdp", "--to", "sdp")
+    assert invoke("convert", source, *arguments)[:2] == (0, source.read_text())
+
+
 def test_what_sdp_has_no_place_for_is_told(tmp_path: Path) -> None:
     record = {
         "id": "1",

@@ -7,6 +7,7 @@ No GPU is needed: the CPU poses as one. Tensors that are made without naming a d
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,10 @@ import torch
 from transducer.config import DecodeConfig, ModelConfig
 from transducer.decoding.search import decode
 from transducer.encoders.features import FrozenFeatures
+from transducer.model.losses import LossWeights
 
 HOST = torch.device("meta")
+WEIGHTS = LossWeights(smoothing=0.1, coverage=1.0, links=1.0)
 SWITCHES: dict[str, dict[str, object]] = {
     "ours": {},
     "paper": {
@@ -42,7 +45,7 @@ def test_an_update_keeps_to_its_device(
     batch = small.batch()
     small.model.train()
     with HOST:
-        losses = small.model(batch, smoothing=0.1, coverage=1.0, links=1.0, force_copy=True)
+        losses = small.model(batch, replace(WEIGHTS, force_copy=True))
         losses.total.backward()
     assert torch.isfinite(losses.total)
     learned = [w for w in small.model.parameters() if w.grad is not None]
@@ -85,7 +88,7 @@ def test_an_update_in_bf16_is_near_that_in_fp32(task: str, make_small: Callable[
         small = make_small(task, dropout=0.0)
         small.model.train()
         with torch.autocast("cpu", enabled=short):
-            losses = small.model(small.batch(), smoothing=0.1, coverage=1.0, links=1.0)
+            losses = small.model(small.batch(), WEIGHTS)
         losses.total.backward()
         assert all(w.grad.isfinite().all() for w in small.model.parameters() if w.grad is not None)
         totals.append(float(losses.total.detach()))

@@ -217,7 +217,8 @@ def _odd_sentence(block: Block) -> _Sentence:
         )
     id_line = ([i for i in ids if _IS_ID.match(lines[i])] or ids)[-1]
     first, last = (inside[0], inside[-1] + 1) if inside else (id_line + 1, id_line + 1)
-    start = max((i + 1 for i in comments if _IS_HEADER.match(lines[i])), default=0)
+    # A header below the id is a comment; of a sentence without tokens it is in the tail.
+    start = max((i + 1 for i in comments if i < id_line and _IS_HEADER.match(lines[i])), default=0)
     start = start if block.first else 0
     tokens = [line.removesuffix("\n").removesuffix("\r") for line in lines[first:last]]
     ends = [line[len(token) :] for line, token in zip(lines[first:last], tokens, strict=True)]
