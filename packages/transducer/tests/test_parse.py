@@ -183,10 +183,10 @@ def test_what_cannot_be_parsed_is_told_and_the_rest_goes_on(
 
     own = Task.graph
 
-    def graph(self: Any, document: Any, *found: Any) -> Graph:
+    def graph(self: Any, document: Any, *found: Any, **more: Any) -> Graph:
         if document.id == "2":
             raise graphconv.ConversionError("this one is odd")
-        return own(self, document, *found)
+        return own(self, document, *found, **more)
 
     monkeypatch.setattr(Task, "graph", graph)
     result = parse(model, "--input", "tokens", stdin="a b\nc d\ne f\n", exit_code=1)

@@ -39,11 +39,11 @@ def broken(nlp: Pipeline, monkeypatch: pytest.MonkeyPatch) -> Pipeline:
     """A pipeline whose DM model cannot finish sentences with the word *left*."""
     finish = Task.graph
 
-    def graph(self: Task, document: object, *rest: object) -> Graph:
+    def graph(self: Task, document: object, *rest: object, **more: object) -> Graph:
         words = [token.form for part in document.sentences for token in part.tokens]  # type: ignore[attr-defined]
         if self.name == "dm" and "left" in words:
             raise ConversionError("it is broken")
-        return finish(self, document, *rest)  # type: ignore[arg-type]
+        return finish(self, document, *rest, **more)  # type: ignore[arg-type]
 
     monkeypatch.setattr(Task, "graph", graph)
     return nlp

@@ -179,12 +179,13 @@ def stats(*, format_: str, skip_invalid: bool, **read: Any) -> None:
 @click.option(
     "-o", "--output", required=True, metavar="OUT", help="A .svg, .html, .png or .dot file."
 )
-def draw(input_: str, output: str, graph_id: str | None, **read: Any) -> None:
+@click.option("--scores", is_flag=True, help="Shade what a parser was not sure of.")
+def draw(input_: str, output: str, graph_id: str | None, *, scores: bool, **read: Any) -> None:
     """Draw a graph and its arborescence side by side."""
     from graphconv import draw as drawing
     from graphconv.io import stream
 
-    drawing.save(stream.find(_source(None, (input_,), **read), graph_id), output)
+    drawing.save(stream.find(_source(None, (input_,), **read), graph_id), output, scores=scores)
 
 
 @main.command()

@@ -29,7 +29,8 @@ category, remote, attributes) is an :class:`Edge` to a terminal node: a node wit
 
 Everything else a file says is kept too, in ``attributes``, ``features``, ``metadata`` (what a user
 may want to read) and ``extras`` (what only the codec that wrote it understands); all of it takes
-part in ``==``. Attributes are tuples of pairs: ordered, hashable and safe to share.
+part in ``==``; only ``scores``, how sure a parser was, does not. Attributes are tuples of pairs:
+ordered, hashable and safe to share.
 
 >>> graph = Graph(
 ...     id="1",
@@ -45,10 +46,11 @@ part in ``==``. Attributes are tuples of pairs: ordered, hashable and safe to sh
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from graphconv.errors import ConversionError, GraphconvError
+from graphconv.scores import Scores
 
 if TYPE_CHECKING:
     import networkx
@@ -102,6 +104,8 @@ class Graph:
     tops: tuple[str, ...] = ()
     metadata: Attributes = ()
     extras: Attributes = ()
+    scores: Scores | None = field(default=None, compare=False, repr=False)
+    """How sure the parser was; no part of what the graph means, so not of ``==`` either."""
 
     def validate(self) -> None:
         """Raise ConversionError unless ids are unique and edges, tops and anchors exist."""
@@ -188,9 +192,11 @@ class Graph:
 
             result = networkx.MultiDiGraph(**views.flat_graph(self))
             for node in self.nodes:
-                result.add_node(node.id, **views.flat_node(node))
+                score = views.flat_score(self, node.id)
+                result.add_node(node.id, **views.flat_node(node), **score)
             for order, edge in enumerate(self.edges):
-                result.add_edge(edge.source, edge.target, **views.flat_edge(edge, order))
+                fields = views.flat_edge(edge, order) | views.flat_score(self, edge)
+                result.add_edge(edge.source, edge.target, **fields)
             return result
         result = networkx.MultiDiGraph(
             id=self.id,
@@ -199,6 +205,7 @@ class Graph:
             tops=self.tops,
             metadata=self.metadata,
             extras=self.extras,
+            scores=self.scores,
         )
         for node in self.nodes:
             result.add_node(node.id, **_fields(node, skip=("id",)))

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 from graphconv.codecs._json import Malformed, expect, expect_list, field, optional
@@ -31,6 +32,7 @@ from graphconv.codecs.mrp.text import given_text, rebuild
 from graphconv.errors import ConversionError, FormatError
 from graphconv.frameworks import Nodes, framework
 from graphconv.graph import Attributes, Edge, Graph, Node, Token
+from graphconv.scores import Scores, collected
 
 Span = tuple[int, int]
 Triple = tuple[str, str, str]
@@ -39,10 +41,10 @@ INSTANCE = "instance"
 """The role of the triple that says what a node is."""
 
 _KEYS = {
-    "graph": ("id", "framework", "tokens", "nodes", "edges", "tops", "metadata", "extras"),
+    "graph": ("id", "framework", "tokens", "nodes", "edges", "tops", "metadata", "extras", "score"),
     "token": ("form", "lemma", "pos", "span", "features"),
-    "node": ("id", "label", "anchors", "constant", "implicit", "attributes"),
-    "edge": ("source", "target", "label", "remote", "attributes"),
+    "node": ("id", "label", "anchors", "constant", "implicit", "attributes", "score"),
+    "edge": ("source", "target", "label", "remote", "attributes", "score"),
 }
 
 
@@ -129,7 +131,7 @@ def triples_of(graph: Graph) -> list[Triple]:
 
 def to_dict(graph: Graph) -> dict[str, Any]:
     """Return the graph in JSON's types; what a token, node or edge does not say is left out."""
-    return {
+    record: dict[str, Any] = {
         "id": graph.id,
         "framework": graph.framework,
         "tokens": [_said(token, "features", {"form"}) for token in graph.tokens],
@@ -139,6 +141,15 @@ def to_dict(graph: Graph) -> dict[str, Any]:
         "metadata": attributes_to_json(graph.metadata),
         "extras": attributes_to_json(graph.extras),
     }
+    scores = graph.scores
+    if scores is not None:
+        if scores.graph is not None:
+            record["score"] = scores.graph
+        for item, node in zip(record["nodes"], graph.nodes, strict=True):
+            item.update(flat_score(graph, node.id))
+        for item, edge in zip(record["edges"], graph.edges, strict=True):
+            item.update(flat_score(graph, edge))
+    return record
 
 
 def _said(item: Token | Node | Edge, pairs: str, always: set[str]) -> dict[str, Any]:
@@ -155,6 +166,7 @@ def from_dict(record: dict[str, Any]) -> Graph:
     try:
         graph = _graph(record)
         graph.validate()
+        graph = replace(graph, scores=_scores(record, graph))
     except Malformed as error:
         raise FormatError(f"this dictionary is not a graph: {error.message}") from error
     return graph
@@ -172,6 +184,19 @@ def _graph(record: dict[str, Any]) -> Graph:
         attributes_from_json(record.get("metadata", [])),
         attributes_from_json(record.get("extras", [])),
     )
+
+
+def _scores(record: dict[str, Any], graph: Graph) -> Scores | None:
+    nodes = zip(graph.nodes, record.get("nodes", []), strict=True)
+    edges = zip(graph.edges, record.get("edges", []), strict=True)
+    try:
+        return collected(
+            record.get("score"),
+            [(node.id, item.get("score")) for node, item in nodes],
+            [(edge[:3], item.get("score")) for edge, item in edges],
+        )
+    except ValueError as error:
+        raise Malformed(str(error)) from error
 
 
 def _token(item: Any) -> Token:
@@ -229,7 +254,15 @@ def flat_graph(graph: Graph) -> dict[str, Any]:
     """Return what a graph says beyond its nodes and edges, as scalars; lists are JSON."""
     record = to_dict(graph)
     flat = {name: _json(record[name]) for name in ("tokens", "tops", "metadata", "extras")}
+    if "score" in record:
+        flat["score"] = record["score"]
     return {"id": graph.id, "framework": graph.framework, "text": text_of(graph), **flat}
+
+
+def flat_score(graph: Graph, part: str | Edge) -> dict[str, float]:
+    """Return the score of a node, given by its id, or of an edge, if it has one."""
+    log_p = graph.scores.of(part) if graph.scores is not None else None
+    return {} if log_p is None else {"score": log_p}
 
 
 def flat_node(node: Node) -> dict[str, Any]:

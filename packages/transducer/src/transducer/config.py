@@ -228,6 +228,11 @@ class DecodeConfig:
     nbest: Annotated[int, Range(1, 1000)] = 1
     int8: bool = False
     """Compute with 8-bit weights where that is faster, on a CPU: nearly as precise."""
+    node_temperature: Annotated[float, Range(0.01, 100)] = 1.0
+    """What the log-odds of nodes are divided by in the scores of a graph: a calibrated model has it
+    from ``tools/calibrate.py``. Search is the same."""
+    edge_temperature: Annotated[float, Range(0.01, 100)] = 1.0
+    """The same of edges."""
 
     def __post_init__(self) -> None:
         _check(self)

@@ -38,14 +38,16 @@ from graphconv.arborescence import (
     rows_from_relations,
 )
 from graphconv.conversion import amr, bilexical, ucca
+from graphconv.conversion.labels import REVERSED, STRUCTURAL, edge_label
 from graphconv.conversion.side import Bare, Built, freeze_pairs, pack, thaw_pairs, unpack
 from graphconv.conversion.ucca import linkage_units
 from graphconv.errors import ConversionError
 from graphconv.frameworks import Nodes
 from graphconv.frameworks import framework as framework_of
 from graphconv.graph import Attributes, Graph, Token
+from graphconv.scores import EdgeName, Scores
 
-__all__ = ["from_relations", "linkage_units", "to_arborescence", "to_graph"]
+__all__ = ["from_relations", "linkage_units", "row_parts", "to_arborescence", "to_graph"]
 
 
 class Conversion(Protocol):
@@ -56,6 +58,9 @@ class Conversion(Protocol):
 
     def read(self, rows: Sequence[Row], ids: Sequence[str] | None, framework: str) -> Bare:
         """Return the graph that the rows alone describe, with *ids* or fresh ones."""
+
+    def fresh_names(self, rows: Sequence[Row]) -> dict[int, str]:
+        """Return the id that the node of each index has in the graph of the rows alone."""
 
 
 CONVERSIONS: dict[str, Conversion] = {
@@ -91,6 +96,8 @@ def to_arborescence(
             side["metadata"] = freeze_pairs(graph.metadata)
         if graph.extras:
             side["extras"] = freeze_pairs(graph.extras)
+        if graph.scores is not None:
+            side["scores"] = graph.scores.to_json()
     except (IndexError, KeyError):
         graph.validate()  # says what is wrong with it
         raise
@@ -115,10 +122,12 @@ def to_graph(tree: Arborescence) -> Graph:
         bare = conversion.read(rows, side.get("ids"), tree.framework)
         metadata: Attributes = ()
         extras: Attributes = ()
+        scores = None
         if side:  # that of an SDP graph is mostly empty
             bare = unpack(side, bare)
             metadata = thaw_pairs(side.get("metadata", ()))
             extras = thaw_pairs(side.get("extras", ()))
+            scores = Scores.from_json(side["scores"]) if "scores" in side else None
     except (
         AttributeError,
         IndexError,
@@ -130,7 +139,7 @@ def to_graph(tree: Arborescence) -> Graph:
         raise ConversionError(
             "the rows and the side record do not fit together", graph_id=tree.id
         ) from error
-    return Graph(tree.id, tree.framework, tree.tokens, *bare, metadata, extras)
+    return Graph(tree.id, tree.framework, tree.tokens, *bare, metadata, extras, scores)
 
 
 def from_relations(
@@ -154,3 +163,29 @@ def from_relations(
     if rows and rows[0].relation != ROOT_RELATION:
         raise ConversionError("the first relation is not that of a root", graph_id=id)
     return tree
+
+
+def row_parts(tree: Arborescence) -> list[tuple[str | None, EdgeName | None]]:
+    """Return what each row of a tree without a side record is in its graph.
+
+    That is the node, and the edge by source, target and label. A further word of a UCCA unit is
+    part of the unit; a virtual root is no node; ``null``, ``top`` and the like are no edge.
+
+    >>> from graphconv.arborescence import Row
+    >>> rows = Row("want-01", 1, 0, "root"), Row("boy", 2, 1, "ARG0")
+    >>> row_parts(Arborescence("1", "amr", rows=rows))
+    [('w', None), ('b', ('w', 'b', 'ARG0'))]
+    """
+    names = CONVERSIONS[framework_of(tree.framework, tree.id).conversion].fresh_names(tree.rows)
+    owners: list[str | None] = [None]
+    result: list[tuple[str | None, EdgeName | None]] = []
+    for row in tree.rows:
+        above = owners[row.head]
+        own = names.get(row.index, above)
+        owners.append(own)
+        edge = None
+        if above is not None and own is not None and row.relation not in STRUCTURAL:
+            label, mark = edge_label(row.relation)
+            edge = (own, above, label) if mark == REVERSED else (above, own, label)
+        result.append((own, edge))
+    return result

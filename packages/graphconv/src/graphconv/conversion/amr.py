@@ -135,6 +135,11 @@ def read(rows: Sequence[Row], ids: Sequence[str] | None, framework: str) -> Bare
     return Bare(nodes, tuple(edges), tuple(tops))
 
 
+def fresh_names(rows: Sequence[Row]) -> dict[int, str]:
+    """Return the id that the node of each index has in the graph of the rows alone."""
+    return dict(zip(_indices(rows), _fresh_ids(rows), strict=True))
+
+
 def _is_plain(graph: Graph) -> bool:
     """Say whether rows can hold everything but the order, and attributes of edges."""
     is_penman = FRAMEWORKS[graph.framework].penman_notes

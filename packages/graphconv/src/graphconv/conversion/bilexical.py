@@ -115,6 +115,11 @@ def read(rows: Sequence[Row], ids: Sequence[str] | None, framework: str) -> Bare
     )
 
 
+def fresh_names(rows: Sequence[Row]) -> dict[int, str]:
+    """Return the id that the node of each index has in the graph of the rows alone."""
+    return {row.index: str(row.anchors[0] + 1) for row in rows if row.anchors}
+
+
 def _arcs(graph: Graph, number: dict[str, int]) -> tuple[Arcs, bool]:
     """Return the arcs of *graph*, and whether its edges already stand in the order of SDP files."""
     count = len(graph.nodes) + 1

@@ -9,7 +9,7 @@ that it is small, and empty for a tree made from relations:
     The numbers of the bare graph's nodes and edges in the order of the real one.
 ``nodes``, ``edges``
     Pairs (number in the real order, the fields that differ).
-``tops``, ``metadata``, ``extras``
+``tops``, ``metadata``, ``extras``, ``scores``
     Those fields of the graph.
 
 Everything in it is made of JSON's types, so that it equals itself after a trip through a file.

@@ -29,6 +29,7 @@ row by ``null``.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -98,15 +99,11 @@ def foundational(graph: Graph) -> Graph:
     dropped = {*linkage_units(graph)}
     if not dropped:
         return graph
-    return Graph(
-        graph.id,
-        graph.framework,
-        graph.tokens,
-        tuple(node for node in graph.nodes if node.id not in dropped),
-        tuple(e for e in graph.edges if not {e.source, e.target} & dropped),
-        tuple(top for top in graph.tops if top not in dropped),
-        graph.metadata,
-        graph.extras,
+    return replace(
+        graph,
+        nodes=tuple(node for node in graph.nodes if node.id not in dropped),
+        edges=tuple(e for e in graph.edges if not {e.source, e.target} & dropped),
+        tops=tuple(top for top in graph.tops if top not in dropped),
     )
 
 
@@ -202,6 +199,11 @@ def read(rows: Sequence[Row], ids: Sequence[str] | None, framework: str) -> Bare
         attributes = _attributes(primary[index], bool(word), outgoing)
         nodes.append(_node((names[index], None, anchors[index], False, implicit, attributes)))
     return Bare(tuple(nodes), tuple(ordered), tuple(tops))
+
+
+def fresh_names(rows: Sequence[Row]) -> dict[int, str]:
+    """Return the id that the node of each index has in the graph of the rows alone."""
+    return dict(zip(_indices(rows), _fresh_ids(rows), strict=True))
 
 
 def _is_plain(

@@ -31,6 +31,7 @@ from graphconv.draw.canvas import EXTRA, MATCH, MISSING, Drawing, Highlight
 from graphconv.draw.dot import dot
 from graphconv.draw.layered import draw_layers
 from graphconv.draw.rows import draw_rows
+from graphconv.draw.shading import legend, shading
 from graphconv.draw.units import draw_units
 from graphconv.errors import FormatError, GraphconvError
 from graphconv.frameworks import framework
@@ -60,15 +61,21 @@ def svg(
     *,
     tree: Arborescence | None = None,
     highlight: Highlight | None = None,
+    scores: bool = False,
     title: str | None = None,
 ) -> str:
     """Return a picture of *graph*, and of *tree* if given.
 
-    *title* stands above the picture; by default it is the graph's id and framework.
+    *title* stands above the picture; by default it is the graph's id and framework. With *scores*,
+    nodes and edges are shaded by how sure the parser was; a *highlight* goes before.
     """
     title = f"{graph.id} · {graph.framework}" if title is None else title
     row = framework(graph.framework, graph.id)
+    if scores:
+        highlight = highlight or shading(graph)
     drawing = DRAWINGS[row.drawing](graph, highlight or Highlight())
+    if scores:
+        drawing = canvas.below(drawing, legend(), 14)
     if tree is not None:
         rows = draw_rows(tree)
         drawing = (canvas.beside if drawing.width <= _WIDEST_BESIDE else canvas.below)(
@@ -83,9 +90,9 @@ def svg(
     return canvas.document(drawing, f"{title} {sentence}".strip())
 
 
-def html(graph: Graph, *, tree: Arborescence | None = None) -> str:
+def html(graph: Graph, *, tree: Arborescence | None = None, scores: bool = False) -> str:
     """Return a page with the picture of *graph*, and of *tree* if given."""
-    figures = [("graph", svg(graph, title=""))]
+    figures = [("graph", svg(graph, title="", scores=scores))]
     if tree is not None:
         figures.append(("arborescence", canvas.document(draw_rows(tree), "arborescence")))
     return page(f"{graph.id} · {graph.framework}", figures)
@@ -121,13 +128,16 @@ def png(picture: str, *, scale: int = 2) -> bytes:
     return bytes(resvg_py.svg_to_bytes(svg_string=picture, zoom=scale))
 
 
-def save(graph: Graph, path: str | os.PathLike[str]) -> None:
-    """Draw *graph* and its arborescence to a file; the end of its name says the format."""
+def save(graph: Graph, path: str | os.PathLike[str], *, scores: bool = False) -> None:
+    """Draw *graph* and its arborescence to a file; the end of its name says the format.
+
+    With *scores*, nodes and edges are shaded by how sure the parser was.
+    """
     name = os.fspath(path)
     format_ = "svg" if name == files.STDIO else name.rpartition(".")[2].lower()
     if format_ not in FORMATS:
         raise FormatError(f"a picture is one of {', '.join(FORMATS)}", filename=name)
-    picture = FORMATS[format_](graph, to_arborescence(graph))
+    picture = FORMATS[format_](graph, to_arborescence(graph), scores)
     with files.output(name) as file:
         file.write(picture)
 
@@ -139,11 +149,11 @@ DRAWINGS: dict[str, Callable[[Graph, Highlight], Drawing]] = {
 }
 """The kinds of drawings, by the names in :mod:`graphconv.frameworks`."""
 
-FORMATS: dict[str, Callable[[Graph, Arborescence | None], bytes]] = {
-    "svg": lambda graph, tree: svg(graph, tree=tree).encode(),
-    "html": lambda graph, tree: html(graph, tree=tree).encode(),
-    "png": lambda graph, tree: png(svg(graph, tree=tree)),
-    "dot": lambda graph, tree: dot(graph, tree).encode(),
+FORMATS: dict[str, Callable[[Graph, Arborescence | None, bool], bytes]] = {
+    "svg": lambda graph, tree, scores: svg(graph, tree=tree, scores=scores).encode(),
+    "html": lambda graph, tree, scores: html(graph, tree=tree, scores=scores).encode(),
+    "png": lambda graph, tree, scores: png(svg(graph, tree=tree, scores=scores)),
+    "dot": lambda graph, tree, scores: dot(graph, tree, scores=scores).encode(),
 }
 """File name extension: what makes such a file."""
 

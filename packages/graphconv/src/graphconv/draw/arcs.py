@@ -140,7 +140,7 @@ def _words(
         node = nodes.get(i)
         state = highlight.nodes.get(node) if node is not None else None
         shape: list[str] = []
-        if node in tops or state in (canvas.MISSING, canvas.EXTRA):
+        if node in tops or state not in (None, canvas.MATCH):
             base = "box top" if node in tops else "box"
             shape.append(canvas.box(centers[i], y, width + 8, 21, canvas.classes_of(base, state)))
         shape.append(

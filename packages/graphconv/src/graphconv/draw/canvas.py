@@ -26,6 +26,11 @@ _hidden = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]").s
 MATCH, MISSING, EXTRA = "match", "missing", "extra"
 """States of a highlighted node or edge: in both graphs, only in the gold one, only in the other."""
 
+DOUBTS = ("doubt-1", "doubt-2", "doubt-3", "doubt-4")
+"""States of what a parser was not sure of, a little to very much."""
+
+_MARKED = frozenset({MISSING, EXTRA, *DOUBTS})
+
 # class: (property, light, dark); the order matters, later rules win
 _COLORS = (
     ("bg", "fill", "#ffffff", "#16181d"),
@@ -47,6 +52,31 @@ _COLORS = (
     ("tip-missing", "fill", "#c81e3c", "#ff7a8a"),
     ("extra", "stroke", "#7a3fd0", "#c39bff"),
     ("tip-extra", "fill", "#7a3fd0", "#c39bff"),
+    *(
+        rule
+        for doubt, fill, line in zip(
+            DOUBTS,
+            (
+                ("#fdf0d5", "#3a3120"),
+                ("#fbdcae", "#56401c"),
+                ("#f7b978", "#7d4d17"),
+                ("#ee8a4a", "#a8531a"),
+            ),
+            (
+                ("#c9a24a", "#b89a58"),
+                ("#d18a2c", "#d49a48"),
+                ("#c9641a", "#ea9048"),
+                ("#b23a0e", "#ff8a50"),
+            ),
+            strict=True,
+        )
+        for rule in (
+            (doubt, "stroke", *line),
+            (f"box.{doubt}", "fill", *fill),
+            (f"constant.{doubt}", "fill", *fill),
+            (f"tip-{doubt}", "fill", *line),
+        )
+    ),
 )
 
 _SHAPES = (
@@ -157,12 +187,12 @@ def tip(x: float, y: float, dx: float, dy: float, classes: str = "tip") -> str:
 
 def classes_of(base: str, state: str | None) -> str:
     """Return the classes of an element with a highlight *state*; a match looks as usual."""
-    return f"{base} {state}" if state in (MISSING, EXTRA) else base
+    return f"{base} {state}" if state in _MARKED else base
 
 
 def tip_classes(state: str | None, *, remote: bool = False) -> str:
     """Return the classes of the arrow head that fits :func:`classes_of`."""
-    if state in (MISSING, EXTRA):
+    if state in _MARKED:
         return f"tip-{state}"
     return "tip-remote" if remote else "tip"
 

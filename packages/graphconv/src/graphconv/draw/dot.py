@@ -17,13 +17,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from graphconv.arborescence import Arborescence
-from graphconv.graph import Graph, Node
+from graphconv.draw.shading import scores_of
+from graphconv.graph import Edge, Graph, Node
+from graphconv.scores import Scores
 
 
-def dot(graph: Graph, tree: Arborescence | None = None) -> str:
-    """Return *graph*, and *tree* beside it, in the DOT language."""
+def dot(graph: Graph, tree: Arborescence | None = None, *, scores: bool = False) -> str:
+    """Return *graph*, and *tree* beside it, in the DOT language; with *scores*, probabilities."""
+    told = scores_of(graph) if scores else None
     lines = [f"digraph {_quoted(graph.id)} {{", "  node [shape=box, style=rounded];"]
-    lines.extend(f"  {line}" for line in _graph_lines(graph))
+    lines.extend(f"  {line}" for line in _graph_lines(graph, told))
     if tree is not None:
         lines.append("  subgraph cluster_arborescence {")
         lines.append('    label="arborescence";')
@@ -32,14 +35,21 @@ def dot(graph: Graph, tree: Arborescence | None = None) -> str:
     return "\n".join([*lines, "}", ""])
 
 
-def _graph_lines(graph: Graph) -> Iterator[str]:
+def _graph_lines(graph: Graph, scores: Scores | None) -> Iterator[str]:
     for node in graph.nodes:
         mark = ", penwidth=2" if node.id in graph.tops else ""
+        mark += _probability(node.id, scores)
         yield f"{_quoted('n:' + node.id)} [label={_quoted(_shown(node, graph))}{mark}];"
     for edge in graph.edges:
         ends = f"{_quoted('n:' + edge.source)} -> {_quoted('n:' + edge.target)}"
         mark = ", style=dashed" if edge.remote else ""
+        mark += _probability(edge, scores)
         yield f"{ends} [label={_quoted(edge.label)}{mark}];"
+
+
+def _probability(part: str | Edge, scores: Scores | None) -> str:
+    probability = scores.probability(part) if scores is not None else None
+    return "" if probability is None else f', xlabel="{probability:.2f}"'
 
 
 def _shown(node: Node, graph: Graph) -> str:

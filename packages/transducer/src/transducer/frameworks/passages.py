@@ -20,6 +20,7 @@ from itertools import accumulate, pairwise
 from typing import Any
 
 from graphconv.graph import LINKAGE, Attributes, Edge, Graph, Node, Token, attribute
+from graphconv.scores import Scores, joined
 from graphconv.topology import parents_first
 from transducer.text.tokens import ends_sentence
 
@@ -213,6 +214,7 @@ def join_passages(graphs: Sequence[Graph], *, id: str) -> Graph:  # noqa: A002 -
     nodes: list[Node] = []
     edges: list[Edge] = []
     anchors: list[int] = []
+    scores: list[Scores | None] = []
     top = next((graph.tops[0] for graph in graphs if graph.tops), "1.1")
     last = 1
     for graph in graphs:
@@ -234,6 +236,7 @@ def join_passages(graphs: Sequence[Graph], *, id: str) -> Graph:  # noqa: A002 -
             for edge in graph.edges
         ]
         tokens += graph.tokens
+        scores.append(graph.scores and graph.scores.renamed(names))
     return Graph(
         id=id,
         framework=graphs[0].framework,
@@ -243,6 +246,7 @@ def join_passages(graphs: Sequence[Graph], *, id: str) -> Graph:  # noqa: A002 -
         tops=(top,),
         metadata=graphs[0].metadata,
         extras=tuple(pair for pair in graphs[0].extras if pair[0] != _PART),
+        scores=joined(scores),
     )
 
 

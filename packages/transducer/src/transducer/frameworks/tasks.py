@@ -6,13 +6,14 @@ The class itself does what most frameworks need; their modules override the rest
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from graphconv.arborescence import Arborescence, Row, relations
 from graphconv.conversion import from_relations, to_arborescence, to_graph
 from graphconv.graph import Attributes, Graph, Token
+from graphconv.scores import Scores
 from transducer.config import Config
 from transducer.data.examples import Example
 from transducer.data.frames import with_frames
@@ -20,6 +21,9 @@ from transducer.data.trees import TreeRules
 from transducer.decoding.constraints import Constraints
 from transducer.frameworks import task_of
 from transducer.text.annotation import Annotator
+
+ScoreTree = Callable[[Arborescence], Scores]
+"""Returns how sure the model was of the graph of a tree."""
 
 LONGEST = 1000
 """Tokens that are still parsed as one sentence."""
@@ -147,19 +151,25 @@ class Task:
         trees: Sequence[Sequence[Row]],
         frames: Sequence[Sequence[str]] = (),
         attentions: Sequence[Sequence[Sequence[float]]] = (),
+        *,
+        scores: Sequence[ScoreTree | None] = (),
     ) -> Graph:
         """Return the finished graph for the rows that the model decided for each sentence.
 
         *frames* are those of its words, for each sentence; *attentions* are over its words, for
-        each row of each sentence: they say which words the nodes of AMR stand for.
+        each row of each sentence: they say which words the nodes of AMR stand for; *scores* say how
+        sure the model was of the graph of each sentence's rows.
         """
         nothing: Sequence[tuple[()]] = [()] * len(trees)
-        parts = [
-            self._sentence_graph(*sentence)
-            for sentence in zip(
-                document.sentences, trees, frames or nothing, attentions or nothing, strict=True
-            )
-        ]
+        sentences = zip(
+            document.sentences,
+            trees,
+            frames or nothing,
+            attentions or nothing,
+            scores or [None] * len(trees),
+            strict=True,
+        )
+        parts = [self._sentence_graph(*sentence) for sentence in sentences]
         graph = parts[0] if len(parts) == 1 else self.joined(document.id, parts)
         return replace(graph, metadata=document.metadata) if document.metadata else graph
 
@@ -169,6 +179,7 @@ class Task:
         rows: Sequence[Row],
         frames: Sequence[str],
         attention: Sequence[Sequence[float]],
+        scores: ScoreTree | None,
     ) -> Graph:
         tokens = with_frames(sentence.tokens, frames) if frames else sentence.tokens
         tree = Arborescence(sentence.id, self.name, tokens, tuple(rows))
@@ -176,7 +187,9 @@ class Task:
         graph = to_graph(fresh)
         if attention:
             graph = self.aligned(graph, sentence, rows, attention)
-        return self.finished(graph, sentence)
+        graph = self.finished(graph, sentence)
+        # The steps above keep the ids of what the model decided, and add and leave out the rest.
+        return graph if scores is None else replace(graph, scores=scores(fresh).only(graph))
 
     def aligned(
         self,

@@ -35,7 +35,8 @@ from transducer.encoders.features import FrozenFeatures
 from transducer.encoders.low_rank import merge_differences
 from transducer.errors import ConfigError, TransducerError
 from transducer.frameworks.amr.spotlight import make_linker
-from transducer.frameworks.tasks import LONGEST, Document, Task
+from transducer.frameworks.certainty import Temperatures, scores_of
+from transducer.frameworks.tasks import LONGEST, Document, ScoreTree, Task
 from transducer.int8 import has_int8, to_int8
 from transducer.model.inputs import Features, make_batch, make_features
 from transducer.model.network import TransducerModel
@@ -262,7 +263,7 @@ class Transducer:
         start = 0
         for document in documents:
             end = start + len(document.sentences)
-            yield self._finish(document, tuple(found[start:end]))
+            yield self._finish(document, tuple(found[start:end]), settings)
             start = end
 
     def parse_watched(
@@ -291,7 +292,7 @@ class Transducer:
                 [item], settings, details=True, on_row=tell, runners_up=runners_up
             )
             found.append(tuple(decoded))
-        return self._finish(document, tuple(found))
+        return self._finish(document, tuple(found), settings)
 
     def decode(
         self, items: Sequence[Item], settings: DecodeConfig, *, details: bool = False, **more: Any
@@ -318,7 +319,12 @@ class Transducer:
             self._rounded = to_int8(self.model), features and features.shortened()
         return self._rounded
 
-    def _finish(self, document: Document, found: tuple[tuple[Decoded, ...], ...]) -> Parse:
+    def _finish(
+        self,
+        document: Document,
+        found: tuple[tuple[Decoded, ...], ...],
+        settings: DecodeConfig,
+    ) -> Parse:
         longest = max((len(sentence.tokens) for sentence in document.sentences), default=0)
         if longest > LONGEST:
             return Parse(
@@ -327,16 +333,26 @@ class Transducer:
         if not any(hypotheses[0].rows for hypotheses in found):
             return Parse(document, None, problem="there is no word in it")
         try:
-            graph = self.graph(document, [hypotheses[0] for hypotheses in found])
+            graph = self.graph(document, [hypotheses[0] for hypotheses in found], settings)
         except GraphconvError as error:
             return Parse(document, None, found, str(error))
         return Parse(document, graph, found)
 
-    def graph(self, document: Document, sentences: Sequence[Decoded]) -> Graph:
-        """Return the graph of a document, given a hypothesis for each of its sentences."""
+    def graph(
+        self,
+        document: Document,
+        sentences: Sequence[Decoded],
+        settings: DecodeConfig | None = None,
+    ) -> Graph:
+        """Return the graph of a document, given a hypothesis for each of its sentences.
+
+        *settings* has the temperatures of its scores; default: the model's.
+        """
         rows, frames = [one.rows for one in sentences], [one.frames for one in sentences]
         attentions = [one.alignments for one in sentences]
-        return self._signed(self.task.graph(document, rows, frames, attentions))
+        scores = [_scores(one, settings or self.task.config.decode) for one in sentences]
+        graph = self.task.graph(document, rows, frames, attentions, scores=scores)
+        return self._signed(graph)
 
     def _signed(self, graph: Graph) -> Graph:
         """Return the graph with the model that made it in its metadata, and no other."""
@@ -349,6 +365,11 @@ class Transducer:
 
 
 _NOTHING = Decoded((), 0.0)
+
+
+def _scores(decoded: Decoded, settings: DecodeConfig) -> ScoreTree:
+    temperatures = Temperatures(settings.node_temperature, settings.edge_temperature)
+    return lambda tree: scores_of(tree, decoded.decisions, decoded.score, temperatures)
 
 
 def pick_device(name: str) -> torch.device:

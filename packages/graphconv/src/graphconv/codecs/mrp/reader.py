@@ -21,7 +21,9 @@ How a record becomes a Graph:
   record, node or edge differs from what would be written without it: nothing is lost.
 
 What MRP has no place for is written under the key ``graphconv``, which other tools pass over:
-tokens (where text and nodes do not give them back), attributes, and the spelling of constants.
+tokens (where text and nodes do not give them back), attributes, the spelling of constants, and the
+scores of the record, its nodes and its edges (``score``; of the constants of a node and their edges
+in ``constant_scores``).
 """
 
 from __future__ import annotations
@@ -68,6 +70,7 @@ from graphconv.codecs.mrp.text import (
 )
 from graphconv.frameworks import FRAMEWORKS, Framework, Nodes, Properties
 from graphconv.graph import Attributes, Edge, Graph, Node, attribute, join_categories
+from graphconv.scores import Scores, collected
 
 _INVERTED: Attributes = (("inverted", True),)
 _SCALARS = (str, int, float, bool, type(None))
@@ -137,7 +140,11 @@ def _graph(record: Json, name: str, items: list[Json], links: list[Json]) -> Gra
         unused = count()
         for item, node in zip(items, nodes, strict=True):
             constants += _constants(item, node, unused)
-    edges, order = _merge_categories(edges, numbers) if framework.has_categories else (edges, ())
+    told = [private(link).get("score") for link in links]
+    order: Attributes = ()
+    if framework.has_categories:
+        edges, order, places = _merge_categories(edges, numbers)
+        told = [told[place] for place in places]
     extras: Attributes = (("format", "mrp"), *order)
     if not framework.penman_notes and text is not None and rebuild(tokens)[0] != text:
         extras += (("input", text),)
@@ -150,7 +157,30 @@ def _graph(record: Json, name: str, items: list[Json], links: list[Json]) -> Gra
         tops,
         _metadata(record, framework, text),
         extras,
+        _scores(record, zip(nodes, items, strict=True), zip(edges, told, strict=True), constants),
     )
+
+
+def _scores(
+    record: Json,
+    nodes: Iterable[tuple[Node, Json]],
+    edges: Iterable[tuple[Edge, Any]],
+    constants: Iterable[tuple[Node, Edge]],
+) -> Scores | None:
+    of_nodes, inner = [], []
+    for node, item in nodes:
+        of_nodes.append((node.id, private(item).get("score")))
+        if not node.constant:
+            given = optional(private(item).get("constant_scores"), list, "'constant_scores'")
+            inner += given or [(None, None)] * len(pairs(item, "properties"))
+    of_edges = [(edge[:3], score) for edge, score in edges]
+    try:
+        for (node, edge), (node_score, edge_score) in zip(constants, inner, strict=False):
+            of_nodes.append((node.id, node_score))
+            of_edges.append((edge[:3], edge_score))
+        return collected(private(record).get("score"), of_nodes, of_edges)
+    except (TypeError, ValueError) as error:
+        raise Malformed("a score is not a number") from error
 
 
 def _metadata(record: Json, framework: Framework, text: str | None) -> Attributes:
@@ -252,8 +282,13 @@ def _edge(link: Json, ids: Mapping[JsonId, str], framework: Framework) -> Edge:
     return edge._replace(attributes=attributes + rest)
 
 
-def _merge_categories(edges: list[Edge], numbers: list[int]) -> tuple[list[Edge], Attributes]:
-    """Make one edge of those with the same ends; return also how they stood, if that is new."""
+def _merge_categories(
+    edges: list[Edge], numbers: list[int]
+) -> tuple[list[Edge], Attributes, list[int]]:
+    """Make one edge of those with the same ends.
+
+    Return also how they stood, if that is new, and the place of the first of each.
+    """
     merged: dict[Any, list[int]] = {}
     for place, (edge, number) in enumerate(zip(edges, numbers, strict=True)):
         # What only one of several categories says, as a residue, keeps them apart.
@@ -265,10 +300,11 @@ def _merge_categories(edges: list[Edge], numbers: list[int]) -> tuple[list[Edge]
     for first, *more in merged.values():
         label = "|".join([edges[first].label, *(edges[place].label for place in more)])
         result.append(edges[first]._replace(label=label))
+    firsts = [places[0] for places in merged.values()]
     if written == sorted(written):
-        return result, ()
+        return result, (), firsts
     order = sorted(range(len(written)), key=written.__getitem__)
-    return result, (("edge_order", " ".join(map(str, order))),)
+    return result, (("edge_order", " ".join(map(str, order))),), firsts
 
 
 def _with_residues(graph: Graph, record: Json, items: list[Json]) -> Graph:
@@ -289,4 +325,5 @@ def _with_residues(graph: Graph, record: Json, items: list[Json]) -> Graph:
         graph.tops,
         graph.metadata,
         graph.extras + rest,
+        graph.scores,
     )

@@ -29,6 +29,7 @@ from graphconv.graph import (
     join_categories,
     split_categories,
 )
+from graphconv.scores import Scores
 
 Json = dict[str, Any]
 JsonId = int | str
@@ -94,6 +95,8 @@ def encode(graph: Graph) -> Json:
         "edges": edges,
     }
     private: Json = {"metadata": leftover} if leftover else {}
+    if graph.scores is not None and graph.scores.graph is not None:
+        private["score"] = graph.scores.graph
     if not _are_given_by(mrp_text.tokens_of(record, graph.framework)[0], graph.tokens):
         private["tokens"] = [token_to_json(token) for token in graph.tokens]
     if private:
@@ -290,6 +293,17 @@ def _private(node: Node, context: _Context, properties: list[tuple[str, Any]]) -
         private["anchors"] = list(node.anchors)
     if is_unit and graph_id(context.names[node.id], is_unit=True) != node.id:
         private["id"] = node.id
+    return private | _scores(node, constants, graph.scores)
+
+
+def _scores(node: Node, constants: list[tuple[Edge, Node]], scores: Scores | None) -> Json:
+    """Return how sure a parser was of a node, and of its constants: of them and their edges."""
+    if scores is None:
+        return {}
+    private: Json = {} if node.id not in scores.nodes else {"score": scores.nodes[node.id]}
+    inner = [[scores.of(c.id), scores.of(edge)] for edge, c in constants]
+    if any(score is not None for pair in inner for score in pair):
+        private["constant_scores"] = inner
     return private
 
 
@@ -318,6 +332,9 @@ def _edges(edges: Iterable[Edge], context: _Context) -> list[Json]:
     for edge in edges:
         items = edge_items(edge, framework, context.names)
         result += items
+        score = context.graph.scores.of(edge) if context.graph.scores is not None else None
+        if score is not None:
+            items[0][PRIVATE] = {**items[0].get(PRIVATE, {}), "score": score}
         if not framework.has_categories or attribute(edge.attributes, RESIDUE) is not None:
             continue
         ends = (edge.source, edge.target, edge.remote)
