@@ -19,7 +19,8 @@ from itertools import accumulate
 from pathlib import Path
 from xml.etree import ElementTree
 
-from transducer.text.tokens import split_sentences, tokenize
+from transducer.text.sentences import split_sentences
+from transducer.text.tokens import tokenize
 
 _NO_SPACE_BEFORE = re.compile(r"[,.;:!?)\]}%”’…]+|['’](s|m|d|re|ve|ll)?|n['’]t", re.IGNORECASE)
 _NO_SPACE_AFTER = frozenset("( [ { $ £ # “ ‘ US$ ``".split())

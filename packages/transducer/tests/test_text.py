@@ -5,13 +5,13 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from transducer.text.tokens import (
+from transducer.text.sentences import (
     chunk,
     read_paragraphs,
     split_paragraphs,
     split_sentences,
-    tokenize,
 )
+from transducer.text.tokens import tokenize
 
 TOKENS = {
     "He said: “I don't know.”": "He said : “ I do n't know . ”",

@@ -22,7 +22,7 @@ from typing import Any
 from graphconv.graph import LINKAGE, Attributes, Edge, Graph, Node, Token, attribute
 from graphconv.scores import Scores, joined
 from graphconv.topology import parents_first
-from transducer.text.tokens import ends_sentence
+from transducer.text.sentences import ends_sentence
 
 # The extra of a part: its number, and what only the passage knows.
 _PART = "passage"

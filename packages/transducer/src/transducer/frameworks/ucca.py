@@ -17,7 +17,7 @@ from transducer.decoding.constraints import Constraints, edge_ends
 from transducer.decoding.hypotheses import Choice, Hypotheses
 from transducer.frameworks.passages import join_passages, split_passage, split_tokens
 from transducer.frameworks.tasks import LONGEST, Task
-from transducer.text.tokens import chunk
+from transducer.text.sentences import chunk
 
 
 class UccaConstraints(Constraints):

@@ -19,7 +19,8 @@ from transducer.errors import TransducerError
 from transducer.frameworks.passages import mark_paragraph
 from transducer.frameworks.tasks import LONGEST, Document, Task
 from transducer.text.annotation import Annotator, sentences
-from transducer.text.tokens import chunk, clean, read_paragraphs, tokenize
+from transducer.text.sentences import chunk, read_paragraphs
+from transducer.text.tokens import clean, tokenize
 
 KINDS = ("treebank", "tokens", "sentences", "text")
 """What an input file can be."""

@@ -31,7 +31,8 @@ from transducer.parsing.inputs import text_lines
 from transducer.parsing.parser import Parse, Transducer, check_errors
 from transducer.storage.shipped import shipped_tasks
 from transducer.text.annotation import Annotator, load_annotator, sentences
-from transducer.text.tokens import chunk, clean, read_paragraphs, split_paragraphs
+from transducer.text.sentences import chunk, read_paragraphs, split_paragraphs
+from transducer.text.tokens import clean
 
 OnRow = Callable[[str, int, Row, Decision], None]
 """Called with a task, the number of a sentence, a row, and how sure the model is of it."""

@@ -24,7 +24,8 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from graphconv.graph import Graph, Token
-from transducer.text.tokens import split_sentences, tokenize
+from transducer.text.sentences import split_sentences
+from transducer.text.tokens import tokenize
 
 T = TypeVar("T")
 

@@ -1,12 +1,10 @@
-"""From raw text to sentences and tokens: rules only, no model, character offsets kept.
+"""From a sentence to its tokens: rules only, no model, character offsets kept.
 
 Tokens follow the Penn Treebank as its newer releases and the AMR, UCCA and DM treebanks do it:
 contractions and possessives are cut (``do n't``, ``prince 's``), hyphenated words too.
 
 >>> [token.form for token in tokenize("Mr. Li didn't sell the best-selling $100 U.S. book.")]
 ['Mr.', 'Li', 'did', "n't", 'sell', 'the', 'best', '-', 'selling', '$', '100', 'U.S.', 'book', '.']
->>> list(split_sentences('He left at 5 p.m. on Monday. "Why?" he asked. Dr. Li smiled.'))
-[(0, 'He left at 5 p.m. on Monday.'), (29, '"Why?" he asked.'), (46, 'Dr. Li smiled.')]
 
 Laws: ``sentence[start:end] == form`` for each span; spans are in order and disjoint; what they
 leave out is white space and control characters; the cost is linear, whatever the text holds.
@@ -15,14 +13,15 @@ leave out is white space and control characters; the cost is linear, whatever th
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from graphconv.graph import Token
+from transducer.text.abbreviations import ABBREVIATIONS, AMBIGUOUS, are_initials
 
 # Never part of a token: they mean nothing, and XML and column formats cannot hold most of them.
 # White space, control characters, surrogates, byte order marks, zero-width space, bidi marks.
-_SEPARATOR = (
+SEPARATOR = (
     r"\s\x00-\x1f\x7f-\x9f\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\ufffe\uffff"
     r"\ud800-\udfff"
 )
@@ -37,11 +36,11 @@ _PUNCTUATION = (
     r"\u2010-\u2027\u2030-\u205e\u20a0-\u20cf\u3000-\u3004\u3008-\u3020\u3030\u30fb\uff01-\uff0f\uff1a-\uff20"
     r"\uff3b-\uff40\uff5b-\uff65\uffe0-\uffee"
 )
-_WORD = rf"[^{_SEPARATOR}{_HAN}{_EMOJI}{_JOINERS}{_PUNCTUATION}]"
+_WORD = rf"[^{SEPARATOR}{_HAN}{_EMOJI}{_JOINERS}{_PUNCTUATION}]"
 _END = rf"(?!{_WORD})"
 _QUOTE = "['’]"
 
-_CHUNK = re.compile(rf"[^{_SEPARATOR}]+")
+_CHUNK = re.compile(rf"[^{SEPARATOR}]+")
 _ADDRESS = re.compile(
     r"(?:[a-z][a-z0-9+.-]*://|www\.)[^<>\"“”]+|[\w.+-]+@[\w-]+(?:\.[\w-]+)+", re.IGNORECASE
 )
@@ -60,7 +59,7 @@ _PIECE = re.compile(
     | (?P<handle>@{_WORD}+)
     | (?P<word>{_WORD}+)(?P<plus>\+\+)?
     | (?P<emoji>[{_EMOJI}](?:[{_JOINERS}]|(?<=\u200d)[{_EMOJI}])*)
-    | (?P<other>[^{_SEPARATOR}])
+    | (?P<other>[^{SEPARATOR}])
     """,
     re.VERBOSE | re.IGNORECASE,
 )
@@ -69,43 +68,8 @@ _CLITIC = re.compile(rf"{_QUOTE}(?:s|m|d|re|ve|ll){_END}", re.IGNORECASE)
 _WORDS = re.compile(rf"{_WORD}+")
 _LETTER = re.compile(r"[^\W\d_]")
 
-# A final period belongs to these (compared in lower case, without it). The second set may also end
-# a sentence, the first hardly ever does.
-_TITLES = frozenset(
-    """adm approx ave brig ca capt cf cmdr col cpl dept dr ed eds eg esp est fig figs fr gen gov hon
-    hrs ie lt ltd maj messrs mlle mme mr mrs ms mt no nos op pp pres prof ref refs rep rev sen sgt
-    sr st vol vols vs univ u.s u.k u.n e.g i.e dist resp viz""".split()
-)
-_ABBREVIATIONS = _TITLES | frozenset(
-    """a.d a.m al b.c bros ca co corp d.c etc inc jr ph.d p.m sp spp jan feb mar apr jun jul aug sep
-    sept oct nov dec mon tue wed thu fri sat sun min max ft hr oz lb lbs""".split()
-)
-# Ordinary words that happen to be abbreviations: only a lower-case word or a number after them
-# makes them one.
-_AMBIGUOUS = frozenset(
-    "no max min sat sun mar may fig al co sp ed op est fr gen mon wed dist".split()
-)
-
-_NATIONS = frozenset({"u.s", "u.k", "u.n"})
-# Before a capital it is the end: the last of a list.
-_LAST = frozenset({"etc"})
-_NUMBERED = re.compile(r"[A-Z]?\d")  # "No. 5", "Fig. S2"
-
 _AFTER_ADDRESS = "\"'”’»)]},;:!?.…"
 _AFTER_ABBREVIATION = "\"'”’»)]}›」』】）,;:?!-–—"
-_CLOSERS = "\"'”’»)]}›」』】）"
-_TERMINATOR = re.compile(
-    rf"([.!?…‽؟۔।॥]+)(['\"”’»)\]}}›]*)(?=[{_SEPARATOR}]|$)|[。！？｡]+[”’」』）]*"
-)
-_OPENING = re.compile(r"[\"'“‘«(\[{¿¡„‹`\s-]*")
-_PARAGRAPH = re.compile(r"[^\S\n]*(?:\r?\n|\r)(?:[^\S\n]*(?:\r?\n|\r))+|[\f\u2029]")
-# Words that start a sentence far more often than they follow an abbreviation in capitals.
-_STARTERS = frozenset(
-    """A After All Also An And Another As At Because Before But By Did Do Does During For From He
-    Her Here His How However I If In It Its Later No On One Or Our She Since So Some Such That
-    The Their Then There These They This Those Though To Under Until We What When Where Which
-    While Who Why With You Your""".split()
-)
 
 
 class _Chunk(NamedTuple):
@@ -211,141 +175,10 @@ def _is_abbreviation(word: str, following: str) -> bool:
     folded = word.lower()
     if not following:
         return False  # as in the treebanks: the last period of a sentence stands alone ("etc .")
-    if _initials(word) or (len(word) == 1 and word.isalpha() and word.isupper()):
+    if are_initials(word) or (len(word) == 1 and word.isalpha() and word.isupper()):
         return True
-    if folded in _AMBIGUOUS or (len(word) == 1 and word.isalpha()):  # "no. 5", "p. 12"
+    if folded in AMBIGUOUS or (len(word) == 1 and word.isalpha()):  # "no. 5", "p. 12"
         return following.islower() or following.isdigit()
-    if folded in _ABBREVIATIONS:
+    if folded in ABBREVIATIONS:
         return True
     return following.islower() and word[-1:].isalpha() and len(word) <= 6
-
-
-def split_sentences(text: str) -> Iterator[tuple[int, str]]:
-    """Yield (start offset, sentence) for the sentences of a text; blank lines end one too."""
-    for offset, paragraph in split_paragraphs(text):
-        for start, end in _sentence_spans(paragraph):
-            yield offset + start, paragraph[start:end]
-
-
-def split_paragraphs(text: str) -> Iterator[tuple[int, str]]:
-    """Yield (start offset, paragraph) for the parts of a text between blank lines."""
-    start = 0
-    for match in _PARAGRAPH.finditer(text):
-        if text[start : match.start()].strip():
-            yield start, text[start : match.start()]
-        start = match.end()
-    if text[start:].strip():
-        yield start, text[start:]
-
-
-class Paragraph(NamedTuple):
-    """A paragraph of a file: the number of its first line, from 1, and its text."""
-
-    lineno: int
-    text: str
-
-
-def read_paragraphs(lines: Iterable[str], *, limit: int = 50_000) -> Iterator[Paragraph]:
-    """Group the lines of a file into paragraphs, holding about *limit* characters at a time.
-
-    A longer paragraph is cut after a line that ends a sentence, or after any line at twice that.
-    """
-    held: list[str] = []
-    size = 0
-    first = 1
-    for lineno, line in enumerate(lines, start=1):
-        if line.strip():
-            if not held:
-                first = lineno
-            held.append(line)
-            size += len(line)
-            ended = line.rstrip().rstrip(_CLOSERS)[-1:] in set(".!?…。！？؟")
-            if size < limit or not (ended or size >= 2 * limit):
-                continue
-        if held:
-            yield Paragraph(first, "".join(held))
-            held, size = [], 0
-    if held:
-        yield Paragraph(first, "".join(held))
-
-
-def _sentence_spans(paragraph: str) -> Iterator[tuple[int, int]]:
-    start = 0
-    for match in _TERMINATOR.finditer(paragraph):
-        if match.start() >= start and _ends_sentence(paragraph, match):
-            yield from _trimmed(paragraph, start, match.end())
-            start = match.end()
-    yield from _trimmed(paragraph, start, len(paragraph))
-
-
-def _trimmed(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    while start < end and text[start].isspace():
-        start += 1
-    while start < end and text[end - 1].isspace():
-        end -= 1
-    if start < end:
-        yield start, end
-
-
-def _ends_sentence(text: str, match: re.Match[str]) -> bool:
-    """Decide whether a terminator is the end of its sentence, from the words around it."""
-    if match.group(1) is None:  # 。 and its like always end one
-        return True
-    opened = _OPENING.match(text, match.end())
-    assert opened is not None, "the pattern may match nothing"
-    after = text[opened.end() : opened.end() + 12]
-    if not after:
-        return True
-    if after[0].islower() or after[0] in ",;:.!?%)]}":
-        return False
-    if match.group(1) != ".":
-        return True
-    left = match.start()
-    while left > 0 and left > match.start() - 30 and not text[left - 1].isspace():
-        left -= 1
-    word = text[left : match.start()].lstrip("\"'“‘«([{")
-    numbered = word.isdigit() and left == 0  # "1. First item"
-    return not numbered and ends_sentence(word, after)
-
-
-def ends_sentence(word: str, following: str) -> bool:
-    """Say whether a period ends a sentence, between a word and a word with a capital or a number.
-
-    >>> ends_sentence("Mr", "Li"), ends_sentence("etc", "The"), ends_sentence("No", "2")
-    (False, True, False)
-    """
-    folded = word.lower()
-    first = re.match(r"[^\W\d_]+", following)
-    starts = first is not None and first.group() in _STARTERS
-    if len(word) == 1 and word.isupper() and word != "I":
-        return False
-    if folded in _AMBIGUOUS or word.isdigit():
-        return not _NUMBERED.match(following)
-    if folded in _NATIONS or (_initials(word) and folded not in _TITLES):
-        return starts
-    return folded not in _TITLES and (folded not in _ABBREVIATIONS or folded in _LAST or starts)
-
-
-def _initials(word: str) -> bool:
-    return "." in word and all(len(part) == 1 for part in word.split("."))
-
-
-def chunk(tokens: Sequence[Token], limit: int) -> Iterator[tuple[Token, ...]]:
-    """Cut too long a sentence into parts of at most *limit* tokens, where possible at punctuation.
-
-    >>> [len(part) for part in chunk(tokenize("a b, c d e f, g"), 4)]
-    [3, 4, 2]
-    """
-    start = 0
-    while len(tokens) - start > limit:
-        end = start + limit
-        for cut in range(end, start + max(1, limit // 2), -1):
-            if tokens[cut - 1].form in _CUTS:
-                end = cut
-                break
-        yield tuple(tokens[start:end])
-        start = end
-    yield tuple(tokens[start:])
-
-
-_CUTS = frozenset(". ! ? … ... ; : , — – --".split())
