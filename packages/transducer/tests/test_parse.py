@@ -401,6 +401,37 @@ def test_kinds_are_guessed_by_name_and_content(memorized: Memorized, tmp_path: P
         assert guess_kind(str(path)) == "text", text
 
 
+def test_sentences_a_line_and_wrapped_lines_are_told_apart(tmp_path: Path) -> None:
+    def guess(text: str, **options: Any) -> tuple[str, list[str]]:
+        path = tmp_path / "text"
+        path.write_text(text, encoding=options.get("encoding", "utf-8"))
+        notes: list[str] = []
+        return guess_kind(str(path), on_note=notes.append, **options), notes
+
+    assert guess("A dog barks.\nIt is old.\n") == ("text", [])
+    kind, (note,) = guess("The boy wants to go\nThe girl sleeps\n")
+    assert kind == "sentences"
+    assert "--input text" in note
+    kind, (note,) = guess("The boy wants\nto go. The girl\nsleeps.\n")
+    assert kind == "text"
+    assert "--input sentences" in note
+    assert guess("The boy goes\nA girl\n", encoding="utf-16")[0] == "sentences"
+    # What follows the beginning of a long file is not seen, and its last line may be cut there.
+    assert guess("A dog barks.\n" * 20_000) == ("text", [])
+
+
+def test_the_guess_is_said_and_can_be_changed(memorized: Memorized) -> None:
+    model = str(memorized("dm")[1])
+    text = "A dog barks\nThe boy goes\n"
+    options = ("parse", "--model", model, "--to", "mrp", "-")
+    said = run(*options, stdin=text)
+    assert len(said.stdout.splitlines()) == 2
+    assert "one sentence a line; --input text" in said.stderr
+    joined = run(*options, "--input", "text", stdin=text)
+    assert len(joined.stdout.splitlines()) == 1
+    assert "--input" not in joined.stderr
+
+
 def test_a_treebank_on_standard_input(memorized: Memorized) -> None:
     file, model = memorized("dm")
     assert parse(model, stdin=file.read_bytes()).stdout == parse(model, file).stdout

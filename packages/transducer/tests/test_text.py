@@ -1,3 +1,4 @@
+import textwrap
 import time
 from typing import Any
 
@@ -5,6 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from transducer.text.lines import Lines, guess_lines
 from transducer.text.sentences import (
     chunk,
     read_paragraphs,
@@ -162,3 +164,57 @@ def test_cost_is_linear(unit: str) -> None:
     seconds(1000)
     # Quadratic cost would make the second 64 times as long as the first.
     assert seconds(40_000) < 30 * max(seconds(5_000), 0.005)
+
+
+# Lines -------------------------------------------------------------------------------------------
+
+STORY = " ".join(
+    """The farmer who lives behind the hill sold two of his three horses on Monday. His daughter had
+    asked him to wait until the spring, but the winter was long and the hay was gone. In the end
+    he said: money comes and goes, and so do horses. Neither of them spoke on the way home. A week
+    later the mare that was left opened the gate by herself, walked nine miles through the snow,
+    and stood before the new stable at dawn. They bought the others back for half the price.
+    """.split()
+)
+
+
+def sentences_of(text: str) -> list[str]:
+    return [sentence for _, sentence in split_sentences(text)]
+
+
+@pytest.mark.parametrize("width", [40, 60, 72, 100])
+@pytest.mark.parametrize("change", [str, str.lower, str.upper], ids=["cased", "lower", "upper"])
+def test_wrapped_lines_are_joined(change: Any, width: int) -> None:
+    text = textwrap.fill(change(STORY), width)
+    assert guess_lines(text) is Lines.WRAPPED
+    assert guess_lines(text.replace("\n", "\r\n")) is Lines.WRAPPED
+    assert guess_lines(f"{text}\n\n{text}") is Lines.WRAPPED
+
+
+@pytest.mark.parametrize("change", [str, str.lower, str.upper], ids=["cased", "lower", "upper"])
+def test_lines_without_periods_are_sentences(change: Any) -> None:
+    lines = [change(sentence).rstrip(".") for sentence in sentences_of(STORY)]
+    assert guess_lines("\n".join(lines)) is Lines.SENTENCES
+    lines[2] += "."  # some have one
+    assert guess_lines("\n".join(lines)) is Lines.SENTENCES
+    # Blank lines between all of them: there is nothing to join.
+    assert guess_lines("\n\n".join(lines)) is Lines.EITHER
+
+
+LAYOUTS = {
+    "one title among sentences": ("A dog barks.\nThe jungle\nIt is deep.\nHe left.", "sentences"),
+    "a line per clause": ("The boy wants to go,\nbut he cannot.\nThe dog\nbarks.", "wrapped"),
+    "a paragraph a line": ("A dog barks. It is old.\nThe boy left. He ran.", "either"),
+    "two short lines": ("The boy goes\nThe girl sleeps", "sentences"),
+    "quotes": ('"Go!"\n"Why?" he asked.\n(He left.)', "either"),
+    "one line": ("no end", "either"),
+    "nothing": ("", "either"),
+    "blank": (" \n\n ", "either"),
+    "Chinese": ("我爱你。\n你爱我。", "either"),
+}
+
+
+@pytest.mark.parametrize("name", LAYOUTS)
+def test_layouts(name: str) -> None:
+    text, expected = LAYOUTS[name]
+    assert guess_lines(text).value == expected

@@ -199,7 +199,8 @@ def train(  # noqa: PLR0917 - one parameter per option
     "--input",
     "kind",
     type=click.Choice(["treebank", "tokens", "sentences", "text"]),
-    help="Default: by name and content.",
+    help="tokens, sentences: one sentence a line; text: lines are joined. Default: by name and "
+    "content.",
 )
 @click.option(
     "--to",
@@ -247,7 +248,8 @@ def parse(
     from transducer.parsing.request import Request, choose_format
 
     if options["to"] == "json":
-        _parse_documents(input_, (*models, *tasks), output, kind or guess_kind(input_), options)
+        kind = kind or guess_kind(input_, options["encoding"], cliutil.note)
+        _parse_documents(input_, (*models, *tasks), output, kind, options)
         return
     if len(models) + len(tasks) > 1:
         raise click.UsageError("the graphs of several models are written with --to json")
@@ -267,7 +269,7 @@ def parse(
         )
         as_graphs = not (options["scores"] or options["nbest"] > 1 or options["incremental"])
         request = Request(
-            kind=kind or guess_kind(input_),
+            kind=kind or guess_kind(input_, options["encoding"], cliutil.note),
             to=choose_format(parser.task.name, output if as_graphs else "-", options["to"]),
             settings=_settings(parser, options),
             annotator=_annotator_of(parser, model, options),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import re
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, islice
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from transducer.errors import TransducerError
 from transducer.frameworks.passages import mark_paragraph
 from transducer.frameworks.tasks import LONGEST, Document, Task
 from transducer.text.annotation import Annotator, sentences
+from transducer.text.lines import Lines, guess_lines
 from transducer.text.sentences import chunk, read_paragraphs
 from transducer.text.tokens import clean, tokenize
 
@@ -31,20 +32,59 @@ _GZIP = b"\x1f\x8b"
 _ESCAPED = re.compile("[\udc80-\udcff]")
 """Bytes that are not UTF-8, as Python's ``surrogateescape`` writes them."""
 _SURELY = {"amr": re.compile(r"^# ::|^\(\S+ / ", re.M), "ucca": re.compile(r"<root\b")}
+_LINES = {
+    Lines.EITHER: ("text", ""),
+    Lines.WRAPPED: (
+        "text",
+        "read as running text, whose sentences go on from line to line; "
+        "--input sentences: each line is a sentence",
+    ),
+    Lines.SENTENCES: (
+        "sentences",
+        "read as one sentence a line; --input text: sentences go on from line to line",
+    ),
+}
+"""How raw text is read, by what its lines look like, and what the user is told."""
+_LONG_HEAD = 4000
+"""Characters: a beginning that is as long may end anywhere."""
 _TOGETHER = 256
 """Sentences that are annotated together."""
 
 
-def guess_kind(path: str) -> str:
-    """Return what a file is by its name and content: a treebank, or running text."""
+def guess_kind(
+    path: str, encoding: str = "", on_note: Callable[[str], None] = lambda _: None
+) -> str:
+    """Return what a file is by its name and content: a treebank, sentences or running text.
+
+    Where sentences, one a line, and lines that were wrapped differ, *on_note* is told the guess.
+    """
     if path.removesuffix(".gz").endswith(_TREEBANK_SUFFIXES) or Path(path).is_dir():
         return "treebank"
-    head = _head(path).decode("utf-8", "replace").removeprefix("\ufeff")
+    head = _head(path)
+    text = head.decode("utf-8", "replace").removeprefix("\ufeff")
     try:
-        name = io.detect(head)
+        name = io.detect(text)
     except GraphconvError:
-        return "text"
-    return "treebank" if name not in _SURELY or _SURELY[name].search(head) else "text"
+        return _guess_lines(path, _decoded(head, encoding), on_note)
+    is_treebank = name not in _SURELY or _SURELY[name].search(text)
+    return "treebank" if is_treebank else _guess_lines(path, _decoded(head, encoding), on_note)
+
+
+def _decoded(head: bytes, encoding: str) -> str:
+    try:
+        return head.decode(encoding or "utf-8", "replace")
+    except LookupError:  # whoever reads the file says so
+        return ""
+
+
+def _guess_lines(path: str, head: str, on_note: Callable[[str], None]) -> str:
+    """Return whether the lines of raw text are sentences or to be joined, and say so."""
+    if len(head) >= _LONG_HEAD:  # its last line is cut
+        head = head.rpartition("\n")[0]
+    kind, told = _LINES[guess_lines(head)]
+    if told:
+        on_note(f"{files.shown(path)}: {told}")
+    return kind
 
 
 def _head(path: str) -> bytes:
