@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from hypothesis import given
+from hypothesis import example, given
 
 import evaltools
 from evaltools.cli import main
@@ -100,7 +100,17 @@ def test_intervals() -> None:
     assert [str(one) for one in (more, exactly(2.5))] == ["(3..]", "2.5"]
 
 
+UNLABELED = Graph(
+    "1",
+    "amr",
+    nodes=(Node("v0"), Node("v1"), Node("v2")),
+    edges=(Edge("v1", "v0", ""), Edge("v2", "v1", "ARG0")),
+    tops=("v0",),
+)
+
+
 @pytest.mark.property
+@example(UNLABELED)
 @given(graphs("amr"))
 def test_a_graph_entails_itself(graph: Graph) -> None:
     found = evaltools.entails(graph, graph)
@@ -110,7 +120,7 @@ def test_a_graph_entails_itself(graph: Graph) -> None:
 
 
 @pytest.mark.property
-@pytest.mark.parametrize("framework", ["dm", "ucca", "eds"])
+@pytest.mark.parametrize("framework", ["dm", "ucca", "eds", "ptg", "drg"])
 def test_every_framework(framework: str) -> None:
     @given(graphs(framework))
     def law(graph: Graph) -> None:

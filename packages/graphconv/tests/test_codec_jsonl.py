@@ -31,7 +31,7 @@ TREE = Arborescence(
 )
 BARE = Arborescence("1", "dm", tuple(Token(*token[:3]) for token in TREE.tokens), TREE.rows)
 
-ANY_TREE = st.sampled_from(["dm", "amr", "ucca", "eds"]).flatmap(arborescences)
+ANY_TREE = st.sampled_from(["dm", "amr", "ucca", "eds", "ptg", "drg"]).flatmap(arborescences)
 
 
 def block(text: str) -> Block:

@@ -11,7 +11,10 @@ from hypothesis import strategies as st
 
 from graphconv import io
 from graphconv.codecs import Block, amr, mrp, sdp
+from graphconv.conversion import to_arborescence, to_graph
+from graphconv.draw import svg
 from graphconv.errors import FormatError
+from graphconv.frameworks import FRAMEWORKS
 from graphconv.graph import Edge, Graph, Node, Token, attribute
 from graphconv.isomorphism import isomorphic
 from graphconv.testing import CORPORA, graphs
@@ -306,7 +309,7 @@ NODES: dict[str, Record] = {
 }
 
 
-@pytest.mark.parametrize("framework", ["dm", "amr", "ucca", "eds"])
+@pytest.mark.parametrize("framework", ["dm", "amr", "ucca", "eds", "ptg", "drg"])
 @pytest.mark.parametrize("node", NODES.values(), ids=NODES)
 def test_odd_nodes_come_back(node: Record, framework: str) -> None:
     record = {**DM, "framework": framework, "nodes": [*DM["nodes"], {"id": 9, **node}]}
@@ -329,7 +332,7 @@ EDGES: dict[str, Record] = {
 }
 
 
-@pytest.mark.parametrize("framework", ["dm", "amr", "ucca", "eds"])
+@pytest.mark.parametrize("framework", ["dm", "amr", "ucca", "eds", "ptg", "drg"])
 @pytest.mark.parametrize("edge", EDGES.values(), ids=EDGES)
 def test_odd_edges_come_back(edge: Record, framework: str) -> None:
     edges = [*DM["edges"], {"source": 3, "target": 5, **edge}, {"source": 1, "target": 3, **edge}]
@@ -392,7 +395,7 @@ def test_the_user_may_name_the_framework_of_a_record_without_one() -> None:
 
 
 @pytest.mark.property
-@given(st.sampled_from(["dm", "pas", "psd", "amr", "eds", "ucca"]).flatmap(graphs))
+@given(st.sampled_from([*FRAMEWORKS]).flatmap(graphs))
 def test_every_graph_survives_as_a_record(graph: Graph) -> None:
     record = written(graph)
     again = read(record)
@@ -413,3 +416,62 @@ def test_the_corpus_comes_back() -> None:
         for graph, line in zip(io.read(path), file, strict=True):
             assert written(graph) == json.loads(line)
             assert mrp.parse(Block(mrp.format(graph), "again", 1)) == graph
+
+
+PTG = {
+    "id": "1", "flavor": 1, "framework": "ptg", "version": 1.1, "time": "2020-06-01",
+    "language": "en", "input": "Dogs and cats have barked.", "tops": [0],
+    "nodes": [
+        {"id": 0},
+        {"id": 1, "label": "bark", "properties": ["sempos", "frame"], "values": ["v", "en-v#1"],
+         "anchors": [{"from": 14, "to": 18}, {"from": 19, "to": 25}]},
+        {"id": 2, "label": "and", "anchors": [{"from": 5, "to": 8}]},
+        {"id": 3, "label": "dog", "properties": ["sempos"], "values": ["n.denot"],
+         "anchors": [{"from": 0, "to": 4}]},
+        {"id": 4, "label": "cat", "anchors": [{"from": 9, "to": 13}]},
+        {"id": 5, "label": "#Gen"},
+    ],
+    "edges": [
+        {"source": 0, "target": 1, "label": "PRED"},
+        {"source": 1, "target": 2, "label": "ACT"},
+        {"source": 2, "target": 3, "label": "ACT", "attributes": ["member"], "values": [True]},
+        {"source": 2, "target": 4, "label": "ACT", "attributes": ["member"], "values": [True]},
+        {"source": 1, "target": 3, "label": "ACT", "attributes": ["effective"], "values": [True]},
+        {"source": 1, "target": 5, "label": "PAT"},
+        {"source": 5, "target": 1, "label": "coref.gram"},
+    ],
+}  # fmt: skip
+DRG = {
+    "id": "1", "flavor": 2, "framework": "drg", "version": 1.1, "time": "2020-06-01",
+    "language": "en", "input": "No dog barks.", "tops": [0],
+    "nodes": [
+        {"id": 0}, {"id": 1}, {"id": 2, "label": "Agent"}, {"id": 3, "label": "bark.v.01"},
+        {"id": 4, "label": "dog.n.01"}, {"id": 5, "label": '"now"'},
+    ],
+    "edges": [
+        {"source": 0, "target": 1, "label": "NOT"},
+        {"source": 1, "target": 3, "label": "in"},
+        {"source": 1, "target": 4, "label": "in"},
+        {"source": 1, "target": 2, "label": "in"},
+        {"source": 3, "target": 2},
+        {"source": 2, "target": 4},
+        {"source": 3, "target": 5, "label": "EQU"},
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("record", [PTG, DRG], ids=["ptg", "drg"])
+def test_ptg_and_drg(record: dict[str, Any]) -> None:
+    graph = mrp.parse(Block(json.dumps(record), "test.mrp", 1))
+    assert json.loads(mrp.format(graph)) == record
+    assert to_graph(to_arborescence(graph)) == graph
+    picture = svg(graph)
+    for node in graph.nodes:
+        assert (node.label or "").strip('"') in picture
+    assert graph.framework == record["framework"]
+    if graph.framework == "ptg":
+        assert [len(node.anchors) for node in graph.nodes] == [0, 2, 1, 1, 1, 0]
+        assert graph.nodes[1].attributes == (("sempos", "v"), ("frame", "en-v#1"))
+        assert graph.edges[2].attributes == (("member", True),)
+    else:
+        assert [edge.label for edge in graph.edges].count("") == 2

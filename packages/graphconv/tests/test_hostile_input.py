@@ -112,7 +112,7 @@ def test_a_line_and_a_graph_have_a_limit(tmp_path: Path, monkeypatch: pytest.Mon
     assert sum(1 for _ in io.read(_written(tmp_path / "many.amr", many))) == 200_000
 
 
-@pytest.mark.parametrize("framework", ["amr", "ucca", "eds"])
+@pytest.mark.parametrize("framework", ["amr", "ucca", "eds", "ptg", "drg"])
 @pytest.mark.parametrize("command", ["stats", "to-arborescence", "relations", "check"])
 def test_a_framework_that_contradicts_an_sdp_file(
     tmp_path: Path, framework: str, command: str

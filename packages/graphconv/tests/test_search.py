@@ -94,7 +94,10 @@ def _connected(graph: Graph, edge: PatternEdge, source: int, target: int) -> boo
 
 
 @pytest.mark.property
-@given(st.sampled_from(PATTERNS), st.sampled_from(("amr", "dm", "ucca", "eds")).flatmap(graphs))
+@given(
+    st.sampled_from(PATTERNS),
+    st.sampled_from(("amr", "dm", "ucca", "eds", "ptg", "drg")).flatmap(graphs),
+)
 def test_hits_are_those_of_brute_force(text: str, graph: Graph) -> None:
     graph = replace(graph, nodes=tuple(node._replace(attributes=()) for node in graph.nodes))
     pattern = parse(text)

@@ -129,9 +129,29 @@ UCCA: dict[str, Predicate] = {
     "words out of order": lambda g: any([*n.anchors] != sorted(n.anchors) for n in g.nodes),
     "punctuation": lambda g: any(attribute(n.attributes, "type") == "PNCT" for n in g.nodes),
 }
+ANCHORED = {
+    "several anchors": lambda g: any(len(n.anchors) > 1 for n in g.nodes),
+    "anchors with a gap": lambda g: any(
+        n.anchors and max(n.anchors) - min(n.anchors) >= len(n.anchors) for n in g.nodes
+    ),
+    "anchored and not": lambda g: 0 < sum(bool(n.anchors) for n in g.nodes) < len(g.nodes),
+    "property": lambda g: any(n.attributes for n in g.nodes),
+}
+EDGE_ATTRIBUTES = {
+    "member": lambda g: any(("member", True) in e.attributes for e in g.edges),
+    "effective, too": lambda g: any(len(dict(e.attributes)) > 1 for e in g.edges),
+}
+DRG = {
+    "box in a box": lambda g: any(
+        node(g, e.source).label is node(g, e.target).label is None for e in g.edges
+    ),
+    "edge without a label": lambda g: any(not e.label for e in g.edges),
+}
 CASES = {
     "amr": {**ANY, **NO_UNITS, **AMR},
-    "eds": {"several anchors": lambda g: any(len(n.anchors) > 1 for n in g.nodes)},
+    "eds": ANCHORED,
+    "ptg": {**ANCHORED, **EDGE_ATTRIBUTES},
+    "drg": {**NO_UNITS, **EDGE_ATTRIBUTES, **DRG},
     "dm": {**ANY, **NO_UNITS, **DM},
     "ucca": {**ANY, **UCCA},
 }

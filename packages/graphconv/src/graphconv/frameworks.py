@@ -105,6 +105,22 @@ FRAMEWORKS: dict[str, Framework] = {
         properties=Properties.ATTRIBUTES,
         merges_anchors=True,
     ),
+    "ptg": Framework(
+        Nodes.CONCEPT,
+        codec="mrp",
+        conversion="amr",
+        drawing="layers",
+        flavor=1,
+        properties=Properties.ATTRIBUTES,
+    ),
+    "drg": Framework(
+        Nodes.CONCEPT,
+        codec="mrp",
+        conversion="amr",
+        drawing="layers",
+        flavor=2,
+        properties=Properties.ATTRIBUTES,
+    ),
 }
 """Every framework that graphconv knows."""
 

@@ -1,4 +1,4 @@
-"""One graph type for all frameworks: AMR, DM, PAS, PSD, UCCA (and EDS through MRP).
+"""One graph type for all frameworks: AMR, DM, PAS, PSD, UCCA (and EDS, PTG, DRG through MRP).
 
 What the parts mean in each framework:
 

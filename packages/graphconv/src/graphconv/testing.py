@@ -95,24 +95,27 @@ def tokens(max_size: int = 6) -> SearchStrategy[tuple[Token, ...]]:
 
 @st.composite
 def _concept_graphs(draw: DrawFn, framework: str) -> Graph:
-    """AMR and EDS: any number of concepts and constants, any edges between them."""
+    """AMR, EDS, PTG and DRG: any number of concepts and constants, any edges between them."""
     words = draw(tokens())
-    is_penman = FRAMEWORKS[framework].penman_notes
+    row = FRAMEWORKS[framework]
+    is_penman = row.penman_notes
+    noted = attributes("alignment") if is_penman else attributes("sempos", "carg", "frame")
     nodes: list[Node] = []
     for i in range(draw(st.integers(0, 6))):
         constant = is_penman and draw(st.booleans())
         label = draw(names(*_CONSTANTS) if constant else _concepts())
         name = f":{sum(node.constant for node in nodes)}" if constant else f"v{i}"
-        anchored = not is_penman or draw(st.booleans())
-        anchors = draw(_positions(len(words))) if anchored else ()
-        extra = draw(attributes("alignment"))
-        nodes.append(Node(name, label, anchors, constant, False, extra))
+        is_anchored = row.flavor == 1 or (is_penman and draw(st.booleans()))
+        anchors = draw(_positions(len(words))) if is_anchored else ()
+        nodes.append(Node(name, label, anchors, constant, False, draw(noted)))
     # The attribute that says which edges were written inverted: on some, or on none at all.
     flags: SearchStrategy[Attributes] = st.just(())
     if is_penman and draw(st.booleans()):
         flags = st.sampled_from(
             ((), (("inverted", True),), (("alignment", "e.1"), ("inverted", True)))
         )
+    elif not is_penman:
+        flags = attributes("member", "effective")
     edges = draw(_edges(nodes, names(*_ROLES), flags)) if nodes else ()
     return _finished(draw, framework, words, nodes, edges)
 

@@ -232,8 +232,8 @@ def _take_quantities(found: Statements) -> None:
 
 
 def _take_reifications(found: Statements) -> None:
-    for node, concept in [*found.concepts.items()]:
-        role, first, second = REIFICATIONS.get(concept, ("", "", ""))
+    for node in [n for n, concept in found.concepts.items() if concept in REIFICATIONS]:
+        role, first, second = REIFICATIONS[found.concepts[node]]
         ends = {fact.role.lower(): fact.target for fact in found.out(node) if not fact.is_value}
         if ends.keys() != {first, second} or len(found.about(node)) != 2 or node in found.negated:
             continue

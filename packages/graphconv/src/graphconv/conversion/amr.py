@@ -1,4 +1,4 @@
-r"""AMR, and EDS through the same machinery: concepts, constants and roles.
+r"""AMR, and EDS, PTG and DRG through the same machinery: concepts, constants and roles.
 
 Edges keep the direction they were written in (the attribute ``inverted``); where that does not
 reach every node, the paper's search decides. Siblings stand in alphanumeric order of relation, then

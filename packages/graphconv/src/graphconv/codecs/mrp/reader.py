@@ -1,4 +1,4 @@
-r"""MRP JSON lines, the format of the CoNLL shared tasks of 2019 and 2020, in six frameworks.
+r"""MRP JSON lines, the format of the CoNLL shared tasks of 2019 and 2020, in all frameworks.
 
 >>> line = '{"id": "1", "framework": "amr", "input": "Go!", "tops": [0], "nodes": [{"id": 0, '
 >>> line += '"label": "go-02", "properties": ["mode"], "values": ["imperative"]}]}'
@@ -13,7 +13,7 @@ How a record becomes a Graph:
 * Tokens are cut from ``input`` (:mod:`graphconv.codecs.mrp.text`) and have spans. In DM, PAS and
   PSD an anchor is one token, which gets label, ``pos`` and ``frame`` of its node.
 * ``properties`` of AMR are constants: numbers, ``-``, ``+`` and modes as they are, others quoted.
-  In DM, PAS, PSD and EDS they are attributes of the node.
+  In DM, PAS, PSD, EDS, PTG and DRG they are attributes of the node.
 * AMR: an edge with ``normal``, or whose role ends in an inverting ``-of``, is turned round.
 * UCCA: node *n* is called ``1.n+1``; a leaf without anchors is implicit; edges with the same ends
   are one edge with several categories.
