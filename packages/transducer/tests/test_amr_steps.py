@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from graphconv import loads
 from graphconv.codecs import Block, amr
 from graphconv.graph import Edge, Graph, Node, Token
 from graphconv.io import read
@@ -21,6 +22,7 @@ from graphconv.testing import CORPORA, graphs
 from transducer.config import AmrConfig
 from transducer.errors import ConfigError
 from transducer.frameworks.amr import (
+    Record,
     Roleset,
     Spotlight,
     Tables,
@@ -181,6 +183,24 @@ def test_unknown_predicates_get_the_first_sense() -> None:
 
 
 # Lexicon
+
+
+def test_operands_are_numbered_and_constants_said_once(tables: Tables) -> None:
+    text = "(a / and :op1 (x / x) :op2 (y / y :polarity - :polarity -) :op2 (z / z) :quant 2)"
+    (graph,) = loads(text)
+    done = postprocess(graph, Record(), tables, AmrConfig(wiki=False, polarity=False))
+    roles = [edge.label for edge in done.edges if edge.source == "a"]
+    assert roles == ["op1", "op2", "op3", "quant"]
+    assert sum(edge.label == "polarity" for edge in done.edges) == 1
+    assert len(done.nodes) == len(graph.nodes) - 1
+
+
+def test_operands_in_order_stay(tables: Tables) -> None:
+    # AMR writes a sentence that begins with "and" without its first operand.
+    for text in ("(a / and :op2 (x / x))", "(n / name :op1 2 :op2 2)"):
+        (graph,) = loads(text)
+        done = postprocess(graph, Record(), tables, AmrConfig(wiki=False, polarity=False))
+        assert done.edges == graph.edges
 
 
 def test_lexicon_learns_irregular_and_derived_forms() -> None:

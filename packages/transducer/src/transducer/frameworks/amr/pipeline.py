@@ -1,7 +1,8 @@
 """The AMR steps in order, before training and after decoding; each has its switch in AmrConfig.
 
 Before: wiki links are removed, entities folded, senses removed.
-After: senses restored, entities unfolded, negations and wiki links added, the graph completed.
+After: senses restored, entities unfolded, negations and wiki links added, the graph completed,
+operands numbered.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from graphconv.graph import Graph, Token, attribute
 from transducer.config import AmrConfig
 from transducer.frameworks.amr import anonymize, polarity, senses, wiki
+from transducer.frameworks.amr.operands import number_operands
 from transducer.frameworks.amr.recover import recover
 from transducer.frameworks.amr.tables import Tables, copy_lemma
 from transducer.text.tokens import tokenize
@@ -128,7 +130,7 @@ def postprocess(
         )
     if options.wiki:
         graph = wiki.restore_wiki(graph, tables.links, linker)
-    return replace(recover(graph), tokens=record.tokens)
+    return replace(number_operands(recover(graph)), tokens=record.tokens)
 
 
 def preprocess_graphs(
