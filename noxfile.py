@@ -70,7 +70,7 @@ def tests_core(session: nox.Session) -> None:
 @nox.session
 def tests(session: nox.Session) -> None:
     """The tests of the transducer, and those across the packages."""
-    install(session, "test", packages=EVERYTHING)
+    install(session, "test", "notebook", packages=EVERYTHING)
     session.run("pytest", "packages/transducer", "tests", *session.posargs)
 
 
@@ -241,7 +241,7 @@ def build(session: nox.Session) -> None:
 def pin(session: nox.Session) -> None:
     """Write constraints.txt anew from what a clean environment resolves to."""
     groups = nox.project.dependency_groups(
-        GROUPS, "test", "lint", "typecheck", "build", "docs", "oracle"
+        GROUPS, "test", "notebook", "lint", "typecheck", "build", "docs", "oracle"
     )
     session.install("--quiet", "torch==2.13.0", *groups)
     editable = (

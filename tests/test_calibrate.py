@@ -20,8 +20,9 @@ sys.path.insert(0, str(ROOT / "tools"))
 
 import calibrate  # noqa: E402 - from tools
 
+from transducer.config import from_dict  # noqa: E402
 from transducer.frameworks.certainty import tempered  # noqa: E402
-from transducer.parsing.parser import Transducer  # noqa: E402
+from transducer.storage.shipped import find_model  # noqa: E402
 
 DM = Graph(
     "1",
@@ -113,6 +114,7 @@ def test_write_and_plot(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("task", ["amr", "dm", "ucca"])
 def test_models_that_ship_are_calibrated(task: str) -> None:
-    decode = Transducer.shipped(task, "cpu").task.config.decode
+    config = json.loads((find_model(task) / "config.json").read_text(encoding="utf-8"))["config"]
+    decode = from_dict(config).decode
     assert decode.node_temperature != 1
     assert decode.edge_temperature != 1
