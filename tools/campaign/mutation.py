@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from graphconv import check, io
-from graphconv.codecs import arborescence, mrp, relations
+from graphconv.codecs import Block, arborescence, mrp, relations
 from graphconv.conversion import to_arborescence
 
 Mutation = Callable[[bytes, random.Random], bytes]
@@ -26,6 +26,14 @@ _ODD = [
     *(b"-1", b"0", b"9" * 4400, b"1e999", b"NaN"),
 ]
 _TOKEN = re.compile(rb"[\w.]+|[^\w\s]")
+
+
+_UNUSUAL = """{"id": "1", "flavor": 0, "framework": "dm", "version": 1.0, "time": "2019-08-06",
+"source": ["a"], "input": "I go.", "tops": [1], "nodes": [{"id": 0, "label": "I", "odd": 3,
+"anchors": [{"from": 0, "to": 1}, {"from": 0, "to": 0}]}, {"id": 1, "label": "go",
+"anchors": [{"from": 2, "to": 4}]}],
+"edges": [{"source": 1, "target": 0, "label": "ARG1", "odd": [1]}]}"""
+# What our own writers never write, and what side records therefore have to keep.
 
 
 @cache
@@ -43,6 +51,9 @@ def seeds() -> dict[str, bytes]:
             found[f"{kind}.mrp"] = "".join(map(mrp.format, graphs)).encode()
             found[f"{kind}.jsonl"] = "".join(map(arborescence.format, trees)).encode()
             found[f"{kind}.tsv"] = "".join(map(relations.format_tsv, trees)).encode()
+    unusual = mrp.parse(Block(_UNUSUAL.replace("\n", " "), "unusual", 1))
+    found["unusual.mrp"] = mrp.format(unusual).encode()
+    found["unusual.jsonl"] = arborescence.format(to_arborescence(unusual)).encode()
     return found
 
 

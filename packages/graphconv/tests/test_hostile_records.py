@@ -139,6 +139,27 @@ def test_side_records_that_no_writer_believes(
     assert out.count("#1\n") + out.count("::id 1") <= 1
 
 
+@pytest.mark.parametrize(
+    "said_of_node",
+    [
+        {"anchors": [{"from": 9, "to": 99}]},
+        {"anchors": [{"from": None, "to": 0}]},
+        {"anchors": 3},
+        {"properties": [1]},
+        {"id": [1]},
+    ],
+)
+def test_what_a_side_record_says_of_mrp_is_not_believed(
+    tmp_path: Path, said_of_node: dict[str, Any]
+) -> None:
+    attributes = [["mrp", json.dumps([said_of_node, []])]]
+    side = {**DM_TREE["side"], "nodes": [[0, {"attributes": attributes}]]}
+    source = written(tmp_path / "a.jsonl", {**DM_TREE, "side": side})
+    code, out, said = invoke("convert", source, "--to", "mrp")
+    assert (code, out) == (1, "")
+    assert re.search(r"a\.jsonl:1: ", said)
+
+
 def _native(tree: dict[str, Any]) -> str:
     return {"ucca": "ucca", "amr": "amr", "dm": "sdp"}[tree["framework"]]
 

@@ -68,6 +68,7 @@ from graphconv.codecs.mrp.text import (
     rebuild,
     tokens_of,
 )
+from graphconv.errors import ConversionError
 from graphconv.frameworks import FRAMEWORKS, Framework, Nodes, Properties
 from graphconv.graph import Attributes, Edge, Graph, Node, attribute, join_categories
 from graphconv.scores import Scores, collected
@@ -97,7 +98,10 @@ def parse(block: Block, framework: str | None = None) -> Graph:
 
 def format(graph: Graph) -> str:  # noqa: A001 - the name that every codec has
     """Turn a Graph into one line."""
-    return dump(encode(graph))
+    try:
+        return dump(encode(graph))
+    except Malformed as error:  # what its attributes say of the record may come from a stranger
+        raise ConversionError(error.message, graph_id=graph.id) from error
 
 
 def _objects(record: Json, key: str) -> list[Json]:
