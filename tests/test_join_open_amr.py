@@ -18,7 +18,10 @@ SENTENCES = {
     "ewt.a-1": "Mail me@home.org!",
     "ws.1001": "The free (open) software's here.",
     "ws.1002": "Links are blue.",
+    "uw.7": "Ann's here (now).",
+    "pb.give-up-07.HASH": 'She gave up: "no more", & left.',
 }
+SENTENCES = {key.replace("HASH", digest(text)[:6]): text for key, text in SENTENCES.items()}
 AMR = "\n".join(
     f"# ::id {name}\n# ::snt {text}\n(s / sentence\n      :ord {number})\n"
     for number, (name, text) in enumerate(SENTENCES.items())
@@ -35,11 +38,25 @@ SDP = "#SDP 2015\n#1001\n" + "".join(
         ("The", "free", "(", "open", ")", "software", "’s", "here", "."), start=1
     )
 )
+WORD = '<node ID="0.{0}" type="Word"><attributes paragraph="1" text="{1}"/></node>'
+EDGE = '<edge toID="0.{0}" type="Terminal"><attributes/></edge>'
+FORMS = list(enumerate(("Ann", "'s", "here", "(", "now", ")", "."), start=1))
+UCCA = (
+    '<root passageID="7"><attributes/><layer layerID="0"><attributes/>'
+    + "".join(WORD.format(*form) for form in FORMS)
+    + '</layer><layer layerID="1"><attributes/><node ID="1.1" type="FN"><attributes/>'
+    + "".join(EDGE.format(*form) for form in FORMS)
+    + "</node></layer></root>"
+)
+FRAMES = """<frameset><predicate lemma="give_up"><roleset id="give_up.07" name="stop"><example>
+<text>She gave up : `` no more '' , &amp; left .</text></example></roleset></predicate></frameset>
+"""
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     files = {"pud.conllu": PUD, "ewt.conllu": EWT, "item": ITEM, "whole.amr": AMR, "ws.sdp": SDP}
+    files |= {"7.xml": UCCA, "give_up.xml": FRAMES}
     for name, text in files.items():
         (tmp_path / name).write_text(text, encoding="utf-8")
     result = run(tmp_path, "--split", "whole.amr", "-o", "few.graphs.gz")
@@ -59,7 +76,8 @@ def joined(folder: Path, *arguments: str) -> Result:
 def test_the_sentences_come_back(folder: Path) -> None:
     text = gzip.decompress((folder / "few.graphs.gz").read_bytes()).decode()
     assert not any(word in text for word in ("said", "Mail", "free", "blue", "snt"))
-    result = joined(folder, "--pud", "pud.conllu", "--ewt", "ewt.conllu", "--wescience", "item")
+    sources = "--pud", "pud.conllu", "--ewt", "ewt.conllu", "--wescience", "item"
+    result = joined(folder, *sources, "--ucca", "7.xml", "--propbank", "give_up.xml")
     assert result.exit_code == 0, result.output
     assert (folder / "out.amr").read_text(encoding="utf-8") == AMR
     assert [graph.id for graph in graphconv.read(folder / "out.amr")] == list(SENTENCES)
@@ -71,7 +89,7 @@ def test_profiles_and_sdp_files(folder: Path) -> None:
     schema = "item:\n  i-id :integer :key\n  i-input :string\n\nparse:\n  i-id :integer\n"
     (profile / "relations").write_text(schema)
     (profile / "item.gz").write_bytes(gzip.compress(b"1002@Links are blue.\n"))
-    sources = "--pud", "pud.conllu", "--ewt", "ewt.conllu"
+    sources = "--pud", "pud.conllu", "--ewt", "ewt.conllu", "--ucca", "7.xml", "--propbank", ""
     result = joined(folder, *sources, "--wescience", "ws01", "--wescience", "ws.sdp")
     assert result.exit_code == 0, result.output
     assert (folder / "out.amr").read_text(encoding="utf-8") == AMR
@@ -79,7 +97,7 @@ def test_profiles_and_sdp_files(folder: Path) -> None:
 
 def test_what_is_missing_or_differs(folder: Path) -> None:
     (folder / "pud.conllu").write_text(PUD.replace("twice", "thrice"), encoding="utf-8")
-    sources = "--pud", "pud.conllu", "--ewt", "ewt.conllu"
+    sources = "--pud", "pud.conllu", "--ewt", "ewt.conllu", "--ucca", "7.xml", "--propbank", ""
     result = joined(folder, *sources)
     assert result.exit_code == 1
     assert "2 sentences are missing: ws.1001, ws.1002" in result.stderr
@@ -87,7 +105,9 @@ def test_what_is_missing_or_differs(folder: Path) -> None:
     assert not (folder / "out.amr").exists()
     result = joined(folder, *sources, "--partial")
     assert result.exit_code == 0
-    assert [graph.id for graph in graphconv.read(folder / "out.amr")] == ["ewt.a-1"]
+    assert [graph.id for graph in graphconv.read(folder / "out.amr")] == [
+        name for name in SENTENCES if not name.startswith(("pud", "ws"))
+    ]
 
 
 @pytest.mark.parametrize("text", ["7@too@few\n", "\udcff"])

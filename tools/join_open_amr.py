@@ -3,10 +3,12 @@ r"""Put the sentences back into the open AMR corpus, which is published without 
     python tools/join_open_amr.py --pud en_pud-ud-test.conllu --ewt en_ewt-ud-train.conllu \
         --ewt en_ewt-ud-dev.conllu --wescience erg/tsdb/gold/ws01 ... -o open-train.amr
 
-``data/amr/*.graphs`` has ids and graphs; the sentences belong to UD English-PUD, UD English-EWT and
-WeScience, and come from the user's own copies of them. Each is compared with a SHA-256 of what was
-annotated. The hash is over characters: whitespace and the shape of quotes and dashes do not count.
-Nothing is written if a sentence is missing or differs, unless ``--partial`` says so.
+``data/amr/*.graphs`` has ids and graphs; the sentences belong to UD English-PUD, UD English-EWT,
+WeScience, UCCA English-Wiki and PropBank's frame files, and come from the user's own copies of them
+(``--ucca FOLDER --propbank propbank-frames/frames -o open-more.amr``). Each is compared with a
+SHA-256 of what was annotated. The hash is over characters: whitespace and the shape of quotes and
+dashes do not count. Nothing is written if a sentence is missing or differs, unless ``--partial``
+says so.
 
     python tools/join_open_amr.py --split open-dev.amr -o data/amr/open-dev.graphs
 
@@ -17,15 +19,16 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import html
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from pathlib import Path
 
 import click
 
-from graphconv import cliutil
+from graphconv import cliutil, read
 from graphconv.io.files import output
 
 PUBLISHED = Path(__file__).parent.parent / "data" / "amr"
@@ -37,6 +40,9 @@ _QUOTES = str.maketrans({
 # [incr tsdb()] writes @ inside a field as \s; i-input is the seventh field of a usual item file.
 _ESCAPED = {"\\s": "@", "\\n": "\n", "\\\\": "\\"}
 _INPUT_FIELD = 6
+_FRAMES = re.compile(
+    r'<roleset\b[^>]*?\bid="(?P<roleset>[^"]*)"|<text>(?P<text>.*?)</text>', re.DOTALL
+)
 
 
 def digest(sentence: str) -> str:
@@ -71,6 +77,29 @@ def wescience_sentences(path: Path) -> Iterator[tuple[str, str]]:
         return _items(item, _input_field(path / "relations"))
     first = next(_lines(path), "")
     return _sdp(path) if first.startswith("#") else _items(path, _INPUT_FIELD)
+
+
+def ucca_sentences(path: Path) -> Iterator[tuple[str, str]]:
+    """Yield the ids and texts of UCCA passages: a file, or a folder of them."""
+    for graph in read(path):
+        yield graph.id, _text([token.form for token in graph.tokens])
+
+
+def propbank_sentences(path: Path) -> Iterator[tuple[str, str]]:
+    """Yield the ids and texts of the examples in a frame file, or in a folder of them.
+
+    An id is the roleset and the beginning of the text's hash: a roleset has several examples.
+    """
+    files = sorted(path.glob("*.xml")) if path.is_dir() else [path]
+    for file in files:
+        roleset = ""
+        for match in _FRAMES.finditer("\n".join(_lines(file))):
+            if match["roleset"]:
+                roleset = re.sub(r"[._]", "-", match["roleset"])
+            else:
+                forms = html.unescape(match["text"]).replace("``", '"').replace("''", '"').split()
+                text = _text(forms)
+                yield f"{roleset}.{digest(text)[:6]}", text
 
 
 def join(
@@ -177,20 +206,26 @@ def _variants(text: str) -> list[str]:
     return [text] if plain == text else [text, " ".join(plain.split())]
 
 
-def _collect(
-    pud: Iterable[str], ewt: Iterable[str], wescience: Iterable[str]
-) -> dict[str, list[str]]:
-    readers = (("pud", conllu_sentences, pud), ("ewt", conllu_sentences, ewt),
-               ("ws", wescience_sentences, wescience))  # fmt: skip
+def _collect(copies: Iterable[tuple[str, Iterable[str]]]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
-    for prefix, read, paths in readers:
+    for prefix, paths in copies:
         for path in paths:
             before = len(found)
-            for sent_id, text in read(Path(path)):
+            for sent_id, text in SOURCES[prefix](Path(path)):
                 found.setdefault(f"{prefix}.{sent_id}", []).extend(_variants(text))
             if len(found) == before:
                 cliutil.note(f"{path}: no sentence found that others do not have")
     return found
+
+
+SOURCES: dict[str, Callable[[Path], Iterator[tuple[str, str]]]] = {
+    "pud": conllu_sentences,
+    "ewt": conllu_sentences,
+    "ws": wescience_sentences,
+    "uw": ucca_sentences,
+    "pb": propbank_sentences,
+}
+"""How ids begin, and what reads the sentences behind them."""
 
 
 def _graphs_for(target: str) -> Path:
@@ -209,27 +244,24 @@ def _report(what: str, ids: list[str]) -> None:
 @click.command()
 @click.option("--pud", multiple=True, type=cliutil.existing(folders=False), help="CoNLL-U.")
 @click.option("--ewt", multiple=True, type=cliutil.existing(folders=False), help="CoNLL-U.")
-@click.option("--wescience", multiple=True, type=cliutil.existing(), help="Profile, item or SDP.")
+@click.option(
+    "--wescience", "ws", multiple=True, type=cliutil.existing(), help="Profile, item or SDP."
+)
+@click.option("--ucca", "uw", multiple=True, type=cliutil.existing(), help="UCCA's passages.")
+@click.option("--propbank", "pb", multiple=True, type=cliutil.existing(), help="Frame files.")
 @click.option("--graphs", type=cliutil.existing(folders=False), help="Default: by OUT's name.")
 @click.option("--partial", is_flag=True, help="Write what can be joined, and exit 0.")
 @click.option("--split", "whole", type=cliutil.existing(folders=False), help="The opposite.")
 @click.option("-o", "--output", "target", required=True, metavar="OUT")
 def main(
-    *,
-    pud: tuple[str, ...],
-    ewt: tuple[str, ...],
-    wescience: tuple[str, ...],
-    graphs: str | None,
-    partial: bool,
-    whole: str | None,
-    target: str,
+    *, graphs: str | None, partial: bool, whole: str | None, target: str, **copies: tuple[str, ...]
 ) -> None:
     """Join the open AMR graphs with your own copies of their sentences."""
     if whole:
         blocks = list(split(Path(whole)))
     else:
         source = Path(graphs) if graphs else _graphs_for(target)
-        blocks, missing, other = join(read_graphs(source), _collect(pud, ewt, wescience))
+        blocks, missing, other = join(read_graphs(source), _collect(copies.items()))
         _report("sentences are missing", missing)
         _report("sentences are not the ones that were annotated", other)
         if (missing or other) and not partial:
