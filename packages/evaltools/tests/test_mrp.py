@@ -9,13 +9,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evaltools.cli import main
 from evaltools.counts import Counts
 from evaltools.diff import difference
 from evaltools.errors import EvaluationError
 from evaltools.mrp import ZERO, Scores, items, pair_counts, score
+from evaltools.mrp.macro import macro_score
 from evaltools.pairing import Evaluation
 from graphconv.codecs import Block
 from graphconv.codecs.mrp import format, parse  # noqa: A004 - a codec's names
@@ -199,6 +202,30 @@ def test_several_frameworks_must_be_chosen_from(tmp_path: Path) -> None:
         list(Evaluation(str(path), str(path), metric="mrp"))
     chosen = Evaluation(str(path), str(path), metric="mrp", framework="amr")
     assert [result.statistics.main.f1 for result in chosen] == [100]
+
+
+def test_macro(tmp_path: Path) -> None:
+    node = {"id": 0, "label": "x"}
+    records = [
+        RECORD | {"framework": name, "nodes": [node, {"id": 1, "label": "y"}], "tops": [0]}
+        for name in ("eds", "ptg", "drg")
+    ]
+    gold, pred = tmp_path / "gold.mrp", tmp_path / "pred.mrp"
+    gold.write_text("".join(json.dumps(record) + "\n" for record in records))
+    records[0]["nodes"] = [node]
+    pred.write_text("".join(json.dumps(record) + "\n" for record in records[:2]))
+    found = macro_score(str(gold), str(pred))
+    assert {name: scores.main for name, scores in found.frameworks.items()} == {
+        "eds": Counts(3, 2, 2),
+        "ptg": Counts(3, 3, 3),
+        "drg": Counts(3, 0, 0),
+    }
+    assert found.f1 == (80 + 100 + 0) / 3
+    for form in ("table", "json"):
+        arguments = ["score", str(gold), str(pred), "--macro", "--format", form]
+        result = CliRunner().invoke(main, arguments)
+        assert result.exit_code == 0, result.output
+        assert ("60.00" if form == "table" else '"macro": 60.0') in result.stdout
 
 
 LPPS = CORPORA / "mrp/lpps.mrp"

@@ -9,7 +9,7 @@ import heapq
 import json
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -108,6 +108,7 @@ _pred = click.argument("pred", type=cliutil.existing())
 )
 @click.option("--per-graph", type=click.Path(dir_okay=False), help="Write the score of each graph.")
 @click.option("--bootstrap", type=click.IntRange(1), help="95 % interval of F1 from N samples.")
+@click.option("--macro", is_flag=True, help="MRP F1 of every framework of GOLD, and their mean.")
 def score(
     gold: str,
     pred: str,
@@ -117,9 +118,14 @@ def score(
     **settings: Any,
 ) -> None:
     """Score the graphs of PRED against those of GOLD."""
+    from evaltools.mrp.macro import macro_score
     from evaltools.scoring import bootstrap_interval, finished
 
     with _files(gold, pred) as paths:
+        if settings.pop("macro"):
+            mean = macro_score(*paths, time_limit=settings["time_limit"], jobs=settings["jobs"])
+            cliutil.say(json.dumps(mean.to_json(), indent=2) if form == "json" else str(mean))
+            return
         evaluation = _evaluation(paths[0], paths[1], settings)
         counts: list[Counts] | None = [] if bootstrap else None
         total = _total(evaluation, counts, per_graph)
@@ -350,7 +356,7 @@ def _total(
     from evaltools.metrics import METRICS
 
     total = METRICS[evaluation.plan.metric].zero()
-    with cliutil.output(per_graph) if per_graph else _nowhere() as stream:
+    with cliutil.output(per_graph) if per_graph else nullcontext() as stream:
         for result in cliutil.progress(evaluation, "graphs"):
             total += result.statistics
             if counts is not None:
@@ -361,11 +367,6 @@ def _total(
                     record["certified"] = result.statistics.certified
                 stream.write(json.dumps(record, ensure_ascii=False) + "\n")
     return total
-
-
-@contextmanager
-def _nowhere() -> Iterator[None]:
-    yield None
 
 
 def _notes(evaluation: Evaluation) -> None:
