@@ -5,7 +5,9 @@ they cannot depend on it; those of the transducer and across the packages in tes
 hold what constraints.txt pins and nothing else; `install` checks it.
 """
 
+import os
 import re
+import shutil
 import sys
 from pathlib import Path
 
@@ -180,6 +182,25 @@ def mutants(session: nox.Session) -> None:
     session.run("python", "tools/mutants.py", *session.posargs)
 
 
+@nox.session
+def browser(session: nox.Session) -> None:
+    """The page in Chromium, and the API against /openapi.json.
+
+    Without Chromium it is skipped, unless it is named or CI is set: then that is an error.
+    """
+    if not any(map(shutil.which, ("chromium", "chromium-browser"))):
+        message = "there is no chromium on the path (Debian: apt-get install chromium)"
+        if os.environ.get("CI") or any("browser" in argument for argument in sys.argv[1:]):
+            session.error(message)
+        session.skip(message)
+    install(session, "browser", packages=EVERYTHING)
+    folder = "packages/transducer/tests"
+    session.run(
+        *("pytest", f"{folder}/test_page.py", f"{folder}/test_serving_api.py", *session.posargs),
+        env={"ARBORA_BROWSER": "1"},
+    )
+
+
 @nox.session(default=False)
 def attack(session: nox.Session) -> None:
     """Ten minutes of damaged files, sudden ends and bad models; --seconds, --seed, --inputs."""
@@ -241,7 +262,7 @@ def build(session: nox.Session) -> None:
 def pin(session: nox.Session) -> None:
     """Write constraints.txt anew from what a clean environment resolves to."""
     groups = nox.project.dependency_groups(
-        GROUPS, "test", "notebook", "lint", "typecheck", "build", "docs", "oracle"
+        GROUPS, "test", "notebook", "lint", "typecheck", "browser", "build", "docs", "oracle"
     )
     session.install("--quiet", "torch==2.13.0", *groups)
     editable = (

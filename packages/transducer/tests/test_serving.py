@@ -8,10 +8,9 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from http.client import HTTPConnection
 from pathlib import Path
 from random import Random
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 
@@ -24,55 +23,15 @@ from transducer.parsing.pipeline import Pipeline
 from transducer.serving.settings import Settings, read_token
 
 pytest.importorskip("starlette")
-uvicorn = pytest.importorskip("uvicorn")
+pytest.importorskip("uvicorn")
 
-from transducer.serving.app import ENDPOINTS, PAGE, make_app  # noqa: E402
-from transducer.serving.work import GivenUpError, Worker  # noqa: E402
+from server_for_tests import Answer, Client
+
+from transducer.serving.app import ENDPOINTS, PAGE
+from transducer.serving.work import GivenUpError
 
 Memorized = Callable[[str], tuple[Path, Path]]
 TEXT = "The boy wants to go."
-
-
-class Answer(NamedTuple):
-    status: int
-    headers: dict[str, str]
-    body: bytes
-
-    @property
-    def json(self) -> Any:
-        return json.loads(self.body)
-
-
-class Client:
-    """A server in a thread, and calls of it."""
-
-    def __init__(self, nlp: Pipeline, settings: Settings) -> None:
-        self.worker = Worker(nlp, settings)
-        config = uvicorn.Config(make_app(self.worker, settings), port=0, log_level="critical")
-        self.server = uvicorn.Server(config)
-        self.thread = threading.Thread(target=self.server.run, daemon=True)
-        self.thread.start()
-        while not self.server.started:
-            time.sleep(0.01)
-        self.port: int = self.server.servers[0].sockets[0].getsockname()[1]
-
-    def call(self, path: str, body: Any = None, raw: bytes | None = None, **headers: str) -> Answer:
-        connection = HTTPConnection("127.0.0.1", self.port, timeout=30)
-        data = raw if raw is not None else None if body is None else json.dumps(body).encode()
-        connection.request("GET" if data is None else "POST", path, data, headers)
-        response = connection.getresponse()
-        answer = Answer(
-            response.status,
-            {name.lower(): value for name, value in response.getheaders()},
-            response.read(),
-        )
-        connection.close()
-        return answer
-
-    def stop(self) -> None:
-        self.server.should_exit = True
-        self.thread.join(timeout=20)
-        assert not self.thread.is_alive()
 
 
 @pytest.fixture(scope="module")

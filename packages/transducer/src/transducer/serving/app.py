@@ -65,8 +65,6 @@ DRAWING = f".picture {{{stylesheet()}}}"
 OPEN = frozenset({"/healthz", "/readyz", "/", *(f"/page/{name}" for name in PAGE)})
 """What needs no token: it says nothing about anybody's text."""
 
-_RETRY = {"Retry-After": "1"}
-
 
 class Server:
     """What the endpoints share."""
@@ -254,10 +252,13 @@ async def _body(http: Request, settings: Settings) -> bytes:
     """Read a body, and no more of it than the limit."""
     data = bytearray()
     try:
-        async for piece in http.stream():
-            data += piece
-            if len(data) > settings.max_body:
-                raise RequestError(f"a body has at most {settings.max_body:,} bytes", 413)
+        async with asyncio.timeout(settings.timeout):
+            async for piece in http.stream():
+                data += piece
+                if len(data) > settings.max_body:
+                    raise RequestError(f"a body has at most {settings.max_body:,} bytes", 413)
+    except TimeoutError as error:
+        raise RequestError("the body did not arrive in time", 408) from error
     except ClientDisconnect as error:
         raise RequestError("the client has gone", 499) from error
     return bytes(data)
@@ -304,10 +305,17 @@ def _check_token(server: Server, http: Request) -> None:
         raise RequestError("a bearer token is needed", 401)
 
 
+_REFUSED: dict[int, dict[str, str]] = {
+    401: {"WWW-Authenticate": "Bearer"},
+    408: {"Connection": "close"},  # what is still to come of the body is not read
+    413: {"Connection": "close"},
+    429: {"Retry-After": "1"},
+}
+
+
 def refusal(message: str, status: int) -> Response:
     """Return an error as JSON."""
-    headers = _RETRY if status == 429 else {"WWW-Authenticate": "Bearer"} if status == 401 else None
-    return JSONResponse({"error": message}, status, headers)
+    return JSONResponse({"error": message}, status, _REFUSED.get(status))
 
 
 def make_app(worker: Worker, settings: Settings) -> Starlette:

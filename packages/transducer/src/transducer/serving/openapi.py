@@ -15,21 +15,22 @@ from transducer.serving.requests import (
 _ERRORS = {
     400: "the request is not as described here",
     401: "a bearer token is needed",
+    408: "the body did not arrive in time",
     413: "the text or the body is too large",
     422: "the text cannot be read, converted, scored or parsed",
     429: "too many requests wait; Retry-After says when to come again",
     504: "not done in time",
 }
 _POSTS: dict[str, tuple[type, str, tuple[int, ...]]] = {
-    "/v1/parse": (ParseRequest, "Parse a text to a document", (400, 401, 413, 422, 429, 504)),
+    "/v1/parse": (ParseRequest, "Parse a text to a document", (400, 401, 408, 413, 422, 429, 504)),
     "/v1/stream": (
         ParseRequest,
         "The same as server-sent events: tokens, then each relation, then graph",
-        (400, 401, 413, 422, 429, 504),
+        (400, 401, 408, 413, 422, 429, 504),
     ),
-    "/v1/convert": (ConvertRequest, "Convert graphs to another format", (400, 401, 413, 422)),
-    "/v1/score": (ScoreRequest, "Score graphs against gold graphs", (400, 401, 413, 422)),
-    "/v1/draw": (DrawRequest, "Draw the first graph as SVG", (400, 401, 413, 422)),
+    "/v1/convert": (ConvertRequest, "Convert graphs to another format", (400, 401, 408, 413, 422)),
+    "/v1/score": (ScoreRequest, "Score graphs against gold graphs", (400, 401, 408, 413, 422)),
+    "/v1/draw": (DrawRequest, "Draw the first graph as SVG", (400, 401, 408, 413, 422)),
 }
 _GETS = {
     "/v1/models": ("The models that are loaded", "application/json"),

@@ -4,24 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import uvicorn
 
 from transducer.parsing.pipeline import load
 from transducer.serving.app import make_app
+from transducer.serving.connection import ImpatientProtocol, allow_connections
 from transducer.serving.settings import Settings
 from transducer.serving.work import Worker
 
+if TYPE_CHECKING:
+    from starlette.applications import Starlette
 
-def serve(
-    models: Sequence[str | Path], settings: Settings, *, host: str, port: int, device: str = "auto"
-) -> None:
-    """Load models, and answer requests until SIGINT or SIGTERM."""
-    worker = Worker(load(*models, device=device), settings)
-    config = uvicorn.Config(
-        make_app(worker, settings),
+
+def configured(app: Starlette, settings: Settings, *, host: str, port: int) -> uvicorn.Config:
+    """Return how the application is served."""
+    return uvicorn.Config(
+        app,
         host=host,
         port=port,
+        http=ImpatientProtocol,
+        ws="none",
         log_level="warning",
         access_log=False,
         server_header=False,
@@ -30,4 +34,12 @@ def serve(
         timeout_graceful_shutdown=int(settings.timeout) + 1,
         h11_max_incomplete_event_size=65_536,
     )
-    uvicorn.Server(config).run()
+
+
+def serve(
+    models: Sequence[str | Path], settings: Settings, *, host: str, port: int, device: str = "auto"
+) -> None:
+    """Load models, and answer requests until SIGINT or SIGTERM."""
+    worker = Worker(load(*models, device=device), settings)
+    allow_connections(settings.max_connections)
+    uvicorn.Server(configured(make_app(worker, settings), settings, host=host, port=port)).run()

@@ -78,7 +78,7 @@ export function drawUpTo(panels, shown, place) {
     panel.querySelector(".growing").hidden = Boolean(finished);
     if (finished) wanted.delete(panel);
     else if (mine.length) wanted.set(panel, () => partial(panel, shown, task, mine.at(-1).sentence, place));
-    else panel.querySelector(".growing").replaceChildren();
+    if (finished || !mine.length) panel.querySelector(".growing").replaceChildren();
   }
   if (!drawing) drawNext();
 }
@@ -104,8 +104,8 @@ async function partial(panel, shown, task, sentence, place) {
   const relations = rows.map((r) => [r.source, r.source_index, r.relation, r.target, r.index, r.position]);
   const text = JSON.stringify({ id: "1", framework: task, tokens, relations });
   const { svg } = await post(`${task} ${sentence} ${rows.length}`, { text, format: "relations" });
-  if (!panel.isConnected) return;
   const growing = panel.querySelector(".growing");
+  if (!panel.isConnected || growing.hidden) return;
   growing.style.minHeight = `${Math.max(growing.offsetHeight, 0)}px`; // pictures only grow: no jumps
   growing.replaceChildren(figure(svg, { task, first }));
 }

@@ -1,0 +1,46 @@
+"""schemathesis asks what /openapi.json allows and what it forbids: no 5xx, nothing undocumented."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+import transducer
+from transducer.serving.settings import Settings
+
+if not os.environ.get("ARBORA_BROWSER"):
+    pytest.importorskip("starlette")
+    pytest.importorskip("schemathesis", reason="`nox -s browser` has schemathesis")
+
+import schemathesis
+from server_for_tests import Client
+
+
+@pytest.fixture(scope="module")
+def described(memorized: Callable[[str], tuple[Path, Path]]) -> Iterator[Any]:
+    nlp = transducer.load(memorized("amr")[1], memorized("dm")[1])
+    client = Client(nlp, Settings(max_characters=200))
+    yield schemathesis.openapi.from_url(f"http://127.0.0.1:{client.port}/openapi.json")
+    counted = client.call("/metrics").body.decode()
+    client.stop()
+    for path in ("/v1/parse", "/v1/convert", "/v1/models"):
+        assert f'{{path="{path}",status="200"}}' in counted  # it was not only refused
+
+
+schema = schemathesis.pytest.from_fixture("described")
+
+
+@schema.parametrize()  # type: ignore[untyped-decorator]
+@settings(
+    max_examples=25,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
+)
+def test_every_answer_is_as_described(case: Any) -> None:
+    case.call_and_validate()
