@@ -6,7 +6,7 @@ import re
 from typing import NamedTuple
 
 from graphconv.codecs.amr.writer import NO_SYMBOL
-from graphconv.mend.paths import AGAIN, NAMED, ROLE, SLASH, VAR, Op
+from graphconv.mend.paths import AGAIN, MARKED, NAMED, ROLE, SLASH, VAR, Op
 from graphconv.mend.pieces import Piece, as_concept, quoted
 
 KINDS = (
@@ -204,7 +204,7 @@ class Editor:
             self.frames[-1].see(piece.text)
         elif state == VAR:
             self._take_variable(number, piece)
-        elif state in (SLASH, ROLE) and piece.kind in "STG":
+        elif state in (SLASH, ROLE, MARKED) and piece.kind in "STG":
             self.parts, self.of_concept = [piece], state == SLASH
             if state == SLASH:
                 self._label(piece.text)

@@ -9,13 +9,13 @@ only the best states at each place are followed, so that the cost is linear in t
 
 States, and what may come next:
 
-======  ====================================  ======  ==================================
-START   the first bracket                     ROLE    a value, or an alignment
+======  ====================================  ======  =====================================
+START   the first bracket                     ROLE    a value, or an alignment (MARKED: had)
 VAR     a variable                            ATOM    as BRANCH, or an alignment
 NAMED   a slash (AGAIN: defined before)       BRANCH  a role, or a closing bracket
 SLASH   a concept                             END     nothing
 LABEL   as BRANCH, or an alignment            LONG_   a label or atom of several words
-======  ====================================  ======  ==================================
+======  ====================================  ======  =====================================
 """
 
 from __future__ import annotations
@@ -31,16 +31,17 @@ from graphconv.mend.pieces import Piece, pieces_at, skip_blanks
 
 START, VAR, NAMED, AGAIN, SLASH, LABEL, ROLE, ATOM, BRANCH, END = range(10)
 LONG_LABEL, LONG_ATOM = 10, 11  # of several words
+MARKED = 12  # a role with its alignment, of which it has one
 _INSIDE = frozenset({LABEL, ATOM, BRANCH, LONG_LABEL, LONG_ATOM})
 _JOINED = {LABEL: LONG_LABEL, ATOM: LONG_ATOM}
 _WORDS = frozenset("STG")
 _NEXT = {
-    **dict.fromkeys([(START, "("), (ROLE, "(")], VAR),
+    **dict.fromkeys([(START, "("), (ROLE, "("), (MARKED, "(")], VAR),
     (VAR, "S"): NAMED,
     **dict.fromkeys([(NAMED, "/"), (AGAIN, "/")], SLASH),
     **{(SLASH, kind): LABEL for kind in "STG"},
-    **{(ROLE, kind): ATOM for kind in "STG"},
-    (ROLE, "A"): ROLE,
+    **{(state, kind): ATOM for state in (ROLE, MARKED) for kind in "STG"},
+    (ROLE, "A"): MARKED,
     **{(state, "A"): BRANCH for state in _INSIDE if state != BRANCH},
     **{(state, "R"): ROLE for state in _INSIDE},
     **{(state, ")"): BRANCH for state in (*_INSIDE, AGAIN)},
@@ -185,7 +186,7 @@ def _put_in(way: _Way, kinds: set[str]) -> list[_Way]:
     """Return what follows if something is put in before a piece of one of the *kinds*."""
     state, depth = way.state, way.depth
     found = []
-    if state == START or (state == ROLE and kinds & {"S", "/"}):
+    if state == START or (state in (ROLE, MARKED) and kinds & {"S", "/"}):
         found.append(_inserted(way, "(", VAR, depth + 1))
     elif state == VAR and not kinds & {"S", "("}:
         # Before a word or a bracket something else is cheaper; so no path puts in things for ever.
