@@ -21,6 +21,7 @@ from graphconv.cliutil import table
 from transducer.config import Config, load_recipe
 from transducer.data.vocabularies import Vocabularies, Vocabulary
 from transducer.encoders import contextual
+from transducer.frameworks import task_of
 from transducer.model.network import TransducerModel
 
 ENCODERS = {"bert-large-cased": (1024, 24, 303e6)}
@@ -59,7 +60,7 @@ def build(config: Config) -> TransducerModel:
     size, layers, _ = ENCODERS.get(config.model.contextual, (0, 0, 0.0))
     known = mock.patch.object(contextual, "shape", return_value=(size, layers + 1))
     with known if size else nullcontext(), torch.device("meta"):
-        return TransducerModel(config.model, vocabularies)
+        return TransducerModel(config.model, vocabularies, task_of(config.task).trees)
 
 
 def count_weights(model: TransducerModel) -> dict[str, int]:

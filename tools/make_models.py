@@ -46,7 +46,7 @@ OPEN = (
 """What AMR learns from last: ordinary text, everyday dialogue (twice in the end), and the rest."""
 
 WIDE = "--set train.contextual_from= --set train.batch_tokens=360"
-FRAMES = "--set model.copy_ways=4 --set amr.frames={C}/propbank/rolesets.tsv.gz"
+FRAMES = "--set model.copy_ways=other --set amr.frames={C}/propbank/rolesets.tsv.gz"
 
 DEEP = (
     f"train {OPEN} {DIALOGUE} --task amr --recipe large {WIDE} {FRAMES}"

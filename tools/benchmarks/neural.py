@@ -138,7 +138,7 @@ def _setup(recipe: str, contextual: str) -> Setup:
     vocabularies = Vocabularies(
         **{name: Vocabulary(("<pad>", "<unk>", *items)) for name, items in names.items()}
     )
-    made = model.TransducerModel(config.model, vocabularies)
+    made = model.TransducerModel(config.model, vocabularies, task_of(config.task).trees)
     with torch.no_grad():
         made.ffn_vocab.bias[EOS] = -1e4
         made.ffn_vocab.weight.mul_(60)

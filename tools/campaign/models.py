@@ -113,7 +113,7 @@ def _good(folder: Path, task: str) -> Path:
     good = folder / f"good-{task}"
     good.mkdir()
     checkpoint.save_setup(good, made, vocabularies)
-    model = TransducerModel(config.model, vocabularies)
+    model = TransducerModel(config.model, vocabularies, made.trees)
     checkpoint.save_weights(good / checkpoint.WEIGHTS, dict(model.state_dict()))
     (good / checkpoint.SCORE).write_text(json.dumps({"task": task, "epoch": 1}))
     return good

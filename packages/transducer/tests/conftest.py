@@ -49,7 +49,7 @@ def _small_model(task: str, switches: dict[str, object]) -> ModelConfig:
     """Return a config with every switch beyond the paper."""
     settings: dict[str, object] = {
         **SMALL, "dropout": 0.2, "anchored": True, "copy_attention": True, "pointer_reach": 4,
-        "link_size": 6, "copy_ways": 2 if task == "amr" else 1,
+        "link_size": 6, "copy_ways": "constant" if task == "amr" else "concept",
     }  # fmt: skip
     return ModelConfig(**{**settings, **switches})  # type: ignore[arg-type]
 
@@ -91,7 +91,7 @@ class Small:
             numericalize(example, self.vocabularies) for example in self.examples
         ]
         torch.manual_seed(seed)
-        self.model = TransducerModel(model, self.vocabularies).eval()
+        self.model = TransducerModel(model, self.vocabularies, self.task.trees).eval()
 
     @property
     def rules(self) -> Rules:
@@ -208,7 +208,7 @@ def memory_config(task: str, **settings: object) -> Config:
     model = ModelConfig(
         word_size=16, pos_size=4, char_size=8, char_embedding=8, index_size=16, relation_size=8,
         encoder_size=48, decoder_size=96, attention_size=48, biaffine_size=48, bilinear_size=48,
-        dropout=0.0, anchored=True, copy_ways=2 if task == "amr" else 1,
+        dropout=0.0, anchored=True, copy_ways="constant" if task == "amr" else "concept",
     )  # fmt: skip
     train: dict[str, object] = {
         "batch_size": 5, "epochs": 100, "learning_rate": 0.01, "schedule": "cosine",

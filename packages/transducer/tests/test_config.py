@@ -8,7 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from transducer.config import TASKS, Config, from_dict, load_config, load_recipe, override, recipes
+from transducer.config import (
+    COPY_WAYS,
+    TASKS,
+    Config,
+    from_dict,
+    load_config,
+    load_recipe,
+    override,
+    recipes,
+    upgraded,
+)
 from transducer.errors import ConfigError
 
 
@@ -51,6 +61,12 @@ def test_sections_of_other_tasks_do_not_apply() -> None:
         ("[train]\nepochs = 1", "does not say the task"),
         ("task = ", "Invalid value"),
         ("base = 'huge'", "there is no recipe 'huge'"),
+        ("[task.drg.model]\ndropout = 0.1", r"task\.drg: unknown key"),
+        ("[task]\nucca = 1", r"task\.ucca: unknown key"),
+        ("[amr.model]\ndropout = 0.1", r"\[amr\.model\] is called \[task\.amr\.model\]"),
+        ("[dm.train]\nepochs = 1", r"\[dm\.train\] is called \[task\.dm\.train\]"),
+        ("task = 'amr'\n[model]\ncopy_ways = 3", "copy_ways = 3 is not of type str"),
+        ("task = 'amr'\n[model]\ncopy_ways = 'x'", "is concept, constant, joined or other"),
     ],
 )
 def test_mistakes_in_a_config_file_are_errors(tmp_path: Path, text: str, message: str) -> None:
@@ -95,9 +111,42 @@ def test_the_documentation_has_every_key_and_default() -> None:
 
 def test_a_recipe_says_only_what_differs_from_its_base(tmp_path: Path) -> None:
     path = tmp_path / "recipe.toml"
-    path.write_text('base = "small"\n[model]\ndropout = 0.5\n[ucca.model]\nner_size = 3\n')
+    path.write_text('base = "small"\n[model]\ndropout = 0.5\n[task.ucca.model]\nner_size = 3\n')
     small, own = load_recipe("small", task="ucca"), load_config(path, task="ucca")
     assert own == override(small, ["model.dropout=0.5", "model.ner_size=3"])
+
+
+def test_a_recipe_of_one_task_keeps_what_its_base_says_of_it(tmp_path: Path) -> None:
+    path = tmp_path / "recipe.toml"
+    path.write_text('base = "small"\n[task.ucca.train]\nepochs = 2\n')
+    assert load_config(path, task="dm") == load_recipe("small", task="dm")
+    path.write_text('base = "small"\ntask = "ucca"\n[train]\nepochs = 2\n')
+    assert load_config(path) == override(load_recipe("small", task="ucca"), ["train.epochs=2"])
+
+
+@pytest.mark.parametrize(("number", "name"), [*enumerate(COPY_WAYS, start=1)])
+def test_a_config_of_the_first_format_is_read(number: int, name: str) -> None:
+    config = override(load_recipe("tuned", task="amr"), [f"model.copy_ways={name}"])
+    model = {"copy_ways": number, "link_order": False, "previous_edge": True}
+    old = config.to_dict()
+    old |= {"notes": "x", "model": {**old["model"], **model}}
+    assert from_dict(upgraded(old)) == config
+    assert config.model.n_copy_ways == number
+    old["model"]["previous_edge"] = False
+    with pytest.raises(ConfigError, match="previous_edge: unknown key"):
+        from_dict(upgraded(old))
+
+
+@pytest.mark.parametrize("damaged", [None, 3, [], {"model": 3}, {"model": {"copy_ways": True}}])
+def test_a_damaged_config_is_left_to_who_checks_it(damaged: object) -> None:
+    assert upgraded(damaged) == damaged
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_the_demo_does_not_end_by_the_clock(task: str) -> None:
+    train = load_recipe("tiny", task=task).train
+    assert not train.minutes
+    assert train.updates
 
 
 def test_unknown_recipe() -> None:

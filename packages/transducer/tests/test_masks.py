@@ -89,7 +89,7 @@ def excluded(
                 problems.append(f"{example.id}: head {row.head} of {row}")
     vocabularies = build_vocabularies(examples)
     items = [numericalize(example, vocabularies) for example in examples]
-    model = TransducerModel(config.model, vocabularies).eval()
+    model = TransducerModel(config.model, vocabularies, task_of(task).trees).eval()
     rules = make_small_rules(model, vocabularies, task)
     search = Steps(model, rules, DecodeConfig())
     with torch.inference_mode():

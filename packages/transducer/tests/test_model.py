@@ -160,7 +160,7 @@ def test_node_copy_counts_every_row_of_the_node(make_small: Callable[..., Any]) 
 SIZES = {"pointer_reach": 4, "link_size": 6}
 
 
-@pytest.mark.parametrize("switch", ["anchored", "previous_edge", "copy_attention", *SIZES])
+@pytest.mark.parametrize("switch", ["anchored", "copy_attention", *SIZES])
 def test_switches_change_the_network(make_small: Callable[..., Any], switch: str) -> None:
     others = dict.fromkeys(SIZES, 0)
     values = (SIZES[switch], 0) if switch in SIZES else (True, False)

@@ -172,7 +172,11 @@ CASES: dict[str, tuple[Change, str, str]] = {
     "decode.length_penalty=-1": (config("decode.length_penalty", -1), CONFIG, "length_penalty"),
     "task=eds": (config("task", "eds"), CONFIG, "task"),
     "task=../x": (config("task", "../x"), CONFIG, "task"),
-    "notes of 200,000 characters": (config("notes", "x" * 200_000), CONFIG, "notes"),
+    "start_from of 200,000 characters": (
+        config("train.start_from", "x" * 200_000),
+        CONFIG,
+        "start_from",
+    ),
     "an escape sequence": (config("train.annotator", "\x1b[2J"), CONFIG, "train.annotator"),
     # Code, folders and names.
     "os:abort": (config("train.annotator", "os:abort"), CONFIG, "train.annotator"),
@@ -199,7 +203,7 @@ CASES: dict[str, tuple[Change, str, str]] = {
     "config: 1e999": (text(CONFIG, '{"format": 1e999}'), CONFIG, "1e999"),
     "config: 5,000 digits": (text(CONFIG, '{"format": ' + "9" * 5000 + "}"), CONFIG, "digits"),
     "config: not UTF-8": (text(CONFIG, b'{"format": "\xff"}'), CONFIG, "UTF-8"),
-    "config: half a character": (config("notes", "\ud800"), CONFIG, "notes"),
+    "config: half a character": (config("train.start_from", "\ud800"), CONFIG, "start_from"),
     "config: format": (entry(CONFIG, "format", 99), CONFIG, "format"),
     "config: no config": (text(CONFIG, '{"format": 1}'), CONFIG, "config"),
     "config: more": (entry(CONFIG, "code", "x"), CONFIG, "code"),

@@ -55,7 +55,6 @@ TEXT: dict[str, Any] = {
     "model.contextual_layers": "last",
     "model.contextual_tuned": False,  # "We fix BERT parameters"
     "model.punct_size": {"ucca": 50, "amr": 0, "dm": 0},  # section 4.1, without its size
-    "model.previous_edge": True,  # equation 2
     "model.source_candidates": "preceding",  # equation 11: all of h_{1:i}
     "model.unit_labels": True,  # section 3.1
     "train.force_copy": True,  # as the code that the paper extends does it
@@ -95,9 +94,8 @@ OFF: dict[str, Any] = {
     "model.copy_attention": False,
     "model.pointer_reach": 0,
     "model.link_size": 0,
-    "model.link_order": True,  # says something only with links
     "model.frame_size": 0,
-    "model.copy_ways": 1,
+    "model.copy_ways": "concept",
     "train.updates": 0,
     "train.minutes": 0,
     "train.contextual_rate": 0.00002,  # says something only where the encoder is tuned

@@ -25,7 +25,7 @@ SWITCHES: dict[str, dict[str, object]] = {
     "ours": {},
     "paper": {
         "anchored": False, "copy_attention": False, "pointer_reach": 0, "link_size": 0,
-        "copy_ways": 1, "source_candidates": "preceding",
+        "copy_ways": "concept", "source_candidates": "preceding",
     },
 }  # fmt: skip
 

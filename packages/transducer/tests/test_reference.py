@@ -95,7 +95,7 @@ def test_the_recipes_keep_their_switches(case: Any) -> None:
     ours = (m.anchored, m.copy_attention, m.pointer_reach, m.link_size, m.frame_size)
     if m.source_candidates == "preceding":
         assert not any(ours)
-        assert m.copy_ways == 1
+        assert m.n_copy_ways == 1
         assert case.config.train.force_copy
     else:
         assert m.anchored

@@ -1,8 +1,8 @@
 """What can be configured: frozen dataclasses, read from TOML recipes. Imports no torch.
 
 A recipe is a TOML file with the sections of :class:`Config`; what it leaves out is as in the recipe
-that it names as its ``base``, or has the defaults below, which are the paper's. Unknown names are
-errors:
+that it names as its ``base``, or has the defaults below, which are the paper's. Sections such as
+``[task.ucca.model]`` apply to that task alone. Unknown names are errors:
 
 >>> config = load_recipe("paper-ucca", task="ucca")
 >>> config.model.decoder_size, config.train.batch_size
@@ -23,7 +23,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 from transducer.errors import ConfigError
 from transducer.registry import FRAMEWORKS
@@ -51,6 +51,10 @@ Limit = Annotated[int, Range(0, 1_000_000_000)]
 Rate = Annotated[float, Range(0, 1e30)]
 Weight = Annotated[float, Range(0, 1000)]
 Share = Annotated[float, Range(0, 1, below=True)]
+
+
+COPY_WAYS = ("concept", "constant", "joined", "other")
+"""What copying a token of AMR can give; who has one has those before it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +106,6 @@ class ModelConfig:
     dropout: Share = 0.33
     word_vocabulary: Items = 10000
     node_vocabulary: Items = 10000
-    previous_edge: bool = True
-    """Whether z sees r, u and d_u of the previous relation (the paper) or only the node."""
     anchored: bool = False
     """Beyond the paper: the decoder also reads the encoder state of the word it copied, and edges
     are scored from the attended context as well as from the LSTM state."""
@@ -116,20 +118,23 @@ class ModelConfig:
     link_size: Feature = 0
     """Beyond the paper: a biaffine classifier of this size says which words are linked, and the
     decoder sees where links lead from the rows it has."""
-    link_order: bool = True
-    """Whether the rows below a row come in the order of the text, as they do but for AMR."""
     frame_size: Feature = 0
     """Beyond the paper: a classifier of this size says each word's frame (the seventh column of SDP
     2015), which the decoder sees, and which the finished graph has."""
-    copy_ways: Annotated[int, Range(1, 4)] = 1
-    """AMR: 2 lets a token be copied as a concept (its lemma) or a constant (a name, a number), 3
-    also as a constant together with others (``B-Raf``, 2 million), 4 also as another concept, alone
-    or together (give-up)."""
+    copy_ways: Annotated[str, Choice(COPY_WAYS)] = "concept"
+    """AMR: what copying a token can give, each with all before it: ``concept`` is its lemma,
+    ``constant`` a name or a number, ``joined`` a constant together with others (``B-Raf``, 2
+    million), ``other`` another concept, alone or together (give-up)."""
     source_candidates: Annotated[str, Choice(("preceding", "open-path"))] = "open-path"
     """Over which rows P(u) is a distribution: all preceding ones, as in the paper, or those from
     which a pre-order can go on."""
     unit_labels: bool = True
     """UCCA: non-terminals carry their category as label."""
+
+    @property
+    def n_copy_ways(self) -> int:
+        """In how many ways a token can be copied."""
+        return COPY_WAYS.index(self.copy_ways) + 1
 
     def __post_init__(self) -> None:
         _check(self)
@@ -270,7 +275,6 @@ class Config:
     train: TrainConfig = field(default_factory=TrainConfig)
     decode: DecodeConfig = field(default_factory=DecodeConfig)
     amr: AmrConfig = field(default_factory=AmrConfig)
-    notes: str = ""
 
     def __post_init__(self) -> None:
         _check(self)
@@ -311,6 +315,31 @@ def from_dict(values: Mapping[str, Any], *, name: str = "config") -> Config:
     return config
 
 
+def upgraded(values: Any) -> Any:
+    """Return a config that an earlier version saved as this one would have saved it.
+
+    Up to 0.2.0 (format 1) ``model.copy_ways`` was a number, and there were three settings more:
+    ``notes``, which nothing read, ``model.link_order``, which followed from the task, and
+    ``model.previous_edge``, which was true in every model that was kept. One in which it is not is
+    no model of this version: the setting stays, and is refused as unknown.
+
+    >>> upgraded({"task": "dm", "model": {"copy_ways": 1, "link_order": True}, "notes": ""})
+    {'task': 'dm', 'model': {'copy_ways': 'concept'}}
+    """
+    if not isinstance(values, Mapping):
+        return values
+    result = {key: value for key, value in values.items() if key != "notes"}
+    if isinstance(result.get("model"), Mapping):
+        model = {key: value for key, value in result["model"].items() if key != "link_order"}
+        if model.get("previous_edge") is True:
+            del model["previous_edge"]
+        ways = model.get("copy_ways")
+        if type(ways) is int and 1 <= ways <= len(COPY_WAYS):
+            model["copy_ways"] = COPY_WAYS[ways - 1]
+        result["model"] = model
+    return result
+
+
 def override(config: Config, settings: Sequence[str]) -> Config:
     """Apply ``section.key=value`` settings; values are TOML, a bare word is a string."""
     values = config.to_dict()
@@ -334,16 +363,33 @@ def _recipe_text(name: str) -> str:
     return (resources.files("transducer") / "recipes" / f"{name}.toml").read_text(encoding="utf-8")
 
 
-def _tables(text: str, name: str) -> dict[str, Any]:
+class _Tables(NamedTuple):
+    """What a recipe says, and in its sections [task.NAME...] of each task alone."""
+
+    values: dict[str, Any]
+    by_task: dict[str, Any]
+
+
+def _tables(text: str, name: str) -> _Tables:
     """Read TOML; what it does not say comes from the recipe that it names as its ``base``."""
     try:
         values = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{name}: {error}") from error
+    for task in FRAMEWORKS:
+        moved = {f.name for f in dataclasses.fields(Config)}.intersection(values.get(task) or ())
+        if moved:
+            section = f"{task}.{min(moved)}"
+            raise ConfigError(f"{name}: the section [{section}] is called [task.{section}]")
+    by_task = values.pop("task") if isinstance(values.get("task"), dict) else {}
+    for task, sections in by_task.items():
+        if task not in FRAMEWORKS or not isinstance(sections, dict):
+            raise ConfigError(f"{name}: task.{task}: {unknown(task, FRAMEWORKS)}")
     base = values.pop("base", None)
     if base is None:
-        return values
-    return _merged(_tables(_recipe_text(str(base)), str(base)), values)
+        return _Tables(values, by_task)
+    below = _tables(_recipe_text(str(base)), str(base))
+    return _Tables(_merged(below.values, values), _merged(below.by_task, by_task))
 
 
 def _merged(base: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
@@ -356,26 +402,12 @@ def _merged(base: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any
 
 
 def _parse(text: str, name: str, task: str | None) -> Config:
-    values = _tables(text, name)
+    values, by_task = _tables(text, name)
     if task is not None:
         values["task"] = task
     if "task" not in values:
         raise ConfigError(f"{name} does not say the task; add --task")
-    # A recipe for several tasks has sections such as [ucca.model], which apply to that task alone.
-    own = {
-        task_name: values.pop(task_name, {})
-        for task_name in FRAMEWORKS
-        if _is_task_section(values, task_name)
-    }
-    for section, entries in own.get(values["task"], {}).items():
-        values[section] = {**values.get(section, {}), **entries}
-    return from_dict(values, name=name)
-
-
-def _is_task_section(values: Mapping[str, Any], task: str) -> bool:
-    sections = {f.name for f in dataclasses.fields(Config)}
-    entry = values.get(task)
-    return isinstance(entry, dict) and bool(entry) and set(entry) <= sections
+    return from_dict(_merged(values, by_task.get(values["task"], {})), name=name)
 
 
 def _value(text: str, example: Any) -> Any:

@@ -25,6 +25,7 @@ from torch.nn import functional
 
 from transducer.config import ModelConfig
 from transducer.data.batches import Batch
+from transducer.data.trees import TreeRules
 from transducer.data.vocabularies import PAD, ROOT, SPECIALS, UNK, Vocabularies
 from transducer.encoders.contextual import ContextualEncoder
 from transducer.model.frames import Frames
@@ -72,9 +73,10 @@ class Past(NamedTuple):
 class TransducerModel(nn.Module):
     """Encoder, decoder and the three modules of the paper."""
 
-    def __init__(self, config: ModelConfig, vocabularies: Vocabularies) -> None:
+    def __init__(self, config: ModelConfig, vocabularies: Vocabularies, trees: TreeRules) -> None:
         super().__init__()
         self.config = config
+        self.text_order = trees.text_order
         c, v = config, vocabularies
         self.encoder_embedding = EncoderEmbedding(c, v)
         self.encoder: Any = nn.LSTM(  # or an 8-bit one, see transducer.int8
@@ -103,7 +105,7 @@ class TransducerModel(nn.Module):
         )
         self.decoder_cells = nn.ModuleList()  # 8-bit ones, see transducer.int8
         self.encoder_attention = MLPAttention(c.decoder_size, states, c.attention_size)
-        edge = c.relation_size + node + c.index_size if c.previous_edge else 0
+        edge = c.relation_size + node + c.index_size
         self.ffn_relation = nn.Linear(c.decoder_size + states + edge, c.decoder_size)
         self.copy_attention = (
             MLPAttention(c.decoder_size, states, c.attention_size) if c.copy_attention else None
@@ -117,7 +119,7 @@ class TransducerModel(nn.Module):
         )
         self.ffn_vocab = nn.Linear(c.decoder_size, len(v.labels))
         self.ffn_switch = nn.Linear(c.decoder_size, 3)
-        self.ffn_way = nn.Linear(c.decoder_size, c.copy_ways) if c.copy_ways > 1 else None
+        self.ffn_way = nn.Linear(c.decoder_size, c.n_copy_ways) if c.n_copy_ways > 1 else None
         self.node_attention = MLPAttention(c.decoder_size, c.decoder_size, c.attention_size)
         state = c.decoder_size + (2 * states if c.anchored else 0)
         self.mlp_start = _mlp(state, c.biaffine_size, c.dropout)
@@ -188,9 +190,7 @@ class TransducerModel(nn.Module):
 
     def relation_state(self, h: Tensor, c: Tensor, r: Tensor, u: Tensor, d_u: Tensor) -> Tensor:
         """Return z = FFN^(relation)([h; c; r; u; d_u]), equation 2."""
-        parts = [h, c]
-        if self.config.previous_edge:
-            parts += [self.relation_embedding(r), u, self.embed_index(d_u)]
+        parts = [h, c, self.relation_embedding(r), u, self.embed_index(d_u)]
         return self.dropout(self.ffn_relation(torch.cat(parts, dim=-1)))  # (B, T, D)
 
     def score_nodes(
@@ -226,8 +226,7 @@ class TransducerModel(nn.Module):
 
     def traverse(self, encoded: Encoded, path: Tensor, tokens: Tensor, used: Tensor) -> Traversal:
         """Follow the links of the words of open rows (:func:`transducer.model.links.traverse`)."""
-        ordered = self.config.link_order
-        return traverse(encoded.links, path, tokens, used, ordered=ordered)
+        return traverse(encoded.links, path, tokens, used, ordered=self.text_order)
 
     def link_word(self, token: Tensor, copy: Tensor, copied: Tensor, free: Tensor) -> Tensor:
         """Return the word by which a next row takes part in links, 1 + its position or 0.
@@ -235,7 +234,7 @@ class TransducerModel(nn.Module):
         That of a new unit is not known yet: where rows follow the text, it is the first free one.
         """
         token = torch.where(copy, copied, token)
-        if not self.config.link_order:
+        if not self.text_order:
             return token
         return torch.where((token == 0) & ~copy, free, token)
 

@@ -175,7 +175,7 @@ def training_command(config: Config, run: Mapping[str, Any], folder: str) -> str
         name: {
             key: wanted[key]
             for key, value in _flat(load_recipe(name, task=config.task).to_dict())
-            if wanted[key] != value and key != "notes"
+            if wanted[key] != value
         }
         for name in recipes()
     }

@@ -30,7 +30,7 @@ from safetensors import SafetensorError
 from safetensors.torch import save_file
 from torch import Tensor
 
-from transducer.config import Config
+from transducer.config import Config, upgraded
 from transducer.data.vocabularies import Vocabularies
 from transducer.encoders.places import check_reference
 from transducer.errors import ModelError
@@ -58,8 +58,10 @@ from transducer.storage.compact import (
 )
 from transducer.storage.writing import first_line, write_text, written
 
-FORMAT = 1
-"""Changes whenever older models can no longer be read."""
+FORMAT = 2
+"""Changes whenever earlier versions cannot read what this one writes."""
+_READABLE = (1, FORMAT)
+"""What :func:`transducer.config.upgraded` makes of the first is the last."""
 
 CONFIG = "config.json"
 VOCABULARIES = "vocabularies.json"
@@ -236,9 +238,11 @@ def load_setup(folder: Path) -> tuple[Config, Vocabularies, Task]:
 
 def _of_this_format(setup: Any) -> Any:
     found = setup.get("format", FORMAT) if isinstance(setup, dict) else FORMAT
-    if found != FORMAT:
+    if found not in _READABLE:
         raise SchemaError(f"it has model format {shown(found)}, and this version reads {FORMAT}")
-    return setup
+    if found == FORMAT or not isinstance(setup, dict) or "config" not in setup:
+        return setup
+    return {**setup, "config": upgraded(setup["config"])}
 
 
 @contextmanager
@@ -266,11 +270,11 @@ def load(folder: str | Path, device: torch.device) -> Saved:
         if ended:
             weights, score = _end(training_of(folder))
             header = {name: _stored(weight) for name, weight in weights.items()}
-            _check_outline(path, config, vocabularies, header)
-            model = TransducerModel(config.model, vocabularies)
+            _check_outline(path, vocabularies, task, header)
+            model = TransducerModel(config.model, vocabularies, task.trees)
         else:
-            _check_outline(path, config, vocabularies, read_header(path))
-            model = TransducerModel(config.model, vocabularies)
+            _check_outline(path, vocabularies, task, read_header(path))
+            model = TransducerModel(config.model, vocabularies, task.trees)
             weights = read_weights(path, model.state_dict())
             score = read_score(folder)
         model.load_state_dict(weights)
@@ -292,21 +296,22 @@ def _stored(weight: Tensor) -> Stored:
 
 
 def _check_outline(
-    path: Path, config: Config, vocabularies: Vocabularies, stored: Mapping[str, Stored]
+    path: Path, vocabularies: Vocabularies, task: Task, stored: Mapping[str, Stored]
 ) -> None:
     """Compare what is stored with the model's sizes, of which nothing is allocated.
 
     The contextual encoder is left out: it comes from elsewhere, and is compared once it is there.
     """
+    settings = replace(task.config.model, contextual="")
     with outlined():
-        outline = TransducerModel(replace(config.model, contextual=""), vocabularies).state_dict()
+        outline = TransducerModel(settings, vocabularies, task.trees).state_dict()
     number = sum(weight.numel() for weight in outline.values())
     if number > MOST_WEIGHTS:
         raise ModelError(
             f"{path.with_name(CONFIG)} is damaged: model has sizes for {number:,} weights, "
             f"and {MOST_WEIGHTS:,} is the most"
         )
-    if config.model.contextual:
+    if task.config.model.contextual:
         outline = {name: weight for name, weight in outline.items() if name not in _WIDENED}
         stored = {n: s for n, s in stored.items() if n.removesuffix(":scale") in outline}
     problem = misfit(stored, outline)

@@ -49,8 +49,9 @@ def export(
         raise ModelError(f"{folder} is the model itself: export it to another folder")
     refuse_taken(folder, overwrite=overwrite)
     saved = checkpoint.load(run, torch.device("cpu"))
-    fresh = TransducerModel(saved.config.model, saved.vocabularies)
+    fresh = TransducerModel(saved.config.model, saved.vocabularies, saved.task.trees)
     setup = json.loads((training / checkpoint.CONFIG).read_text(encoding="utf-8"))
+    setup["format"] = checkpoint.FORMAT
     setup["config"] = _without_folders(saved.config).to_dict()
     texts = [checkpoint.VOCABULARIES, *([checkpoint.TABLES] if saved.task.tables else [])]
     names = shortened(saved.score.get("sha256", {}))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from transducer.config import Config
+from transducer.config import Config, upgraded
 from transducer.errors import ModelError
 from transducer.schema import MEGABYTE, Name, SchemaError, checked, read_json
 from transducer.storage.folders import RUN
@@ -32,6 +32,8 @@ def read_record(folder: Path) -> dict[str, Any]:
     path = folder / RUN
     try:
         record: dict[str, Any] = checked(dict[str, Any], read_json(path, 16 * MEGABYTE))
+        if "config" in record:
+            record["config"] = upgraded(record["config"])
         for key in record.keys() & _KINDS.keys():
             checked(_KINDS[key], record[key], key)
     except OSError as error:

@@ -94,7 +94,7 @@ def set_up(
     data = Data(items, *_read_dev(config, task, dev), _file_hashes((*train, *dev)))
     for line in _what_there_is(config, vocabularies, data):
         note(line)
-    model = TransducerModel(config.model, vocabularies)
+    model = TransducerModel(config.model, vocabularies, task.trees)
     if saved is None:
         initialize(model, config, vocabularies, note)
         if group.main:

@@ -98,6 +98,7 @@ class Reference:
         self.w = {name: weight.double() for name, weight in weights.items()}
         self.c, self.v, self.example = config, vocabularies, example
         self.n = len(example.tokens)
+        self.text_order = _framework(example) != "amr"
         self.encoded: Encoding = encode(self.w, config, vocabularies, example, contextual)
         if "frames.hidden.weight" in self.w:
             self.encoded = beyond.tell_frames(self.w, self.encoded)
@@ -199,12 +200,10 @@ class Reference:
         context = self.nothing
         for a, s in zip(attention, self.encoded.states, strict=True):
             context = context + a * s
-        parts, vectors = [h, context], (*step.vectors, vector)
-        if self.c.previous_edge:
-            d_u = step.rows[head - 1].index if head else 0
-            parts += [self.w["relation_embedding.weight"][relation], vectors[head]]
-            parts.append(self.index_vector(d_u))
-        z = ffn(self.w, "ffn_relation", torch.cat(parts))
+        vectors = (*step.vectors, vector)
+        d_u = step.rows[head - 1].index if head else 0
+        edge = [self.w["relation_embedding.weight"][relation], vectors[head]]
+        z = ffn(self.w, "ffn_relation", torch.cat([h, context, *edge, self.index_vector(d_u)]))
         return Step(
             rows=step.rows,
             tokens=(*step.tokens, token),
@@ -241,7 +240,7 @@ class Reference:
             sources[2] = -math.inf  # nothing to copy
         gen, enc, dec = softmax(sources)
         words = self._source_attention(step, open_rows)
-        if self.c.copy_ways > 1:
+        if self.c.n_copy_ways > 1:
             words = [p * a for p in softmax(ffn(w, "ffn_way", z).tolist()) for a in words]
         return Slots(
             [gen * p for p in vocabulary],
@@ -285,7 +284,7 @@ class Reference:
             path.append((number, step.tokens[number]))
             number = step.rows[number - 1].head
         _, used = self._trail(step)
-        return beyond.traverse(self.links, path, used, ordered=self.c.link_order)
+        return beyond.traverse(self.links, path, used, ordered=self.text_order)
 
     def next_nodes(self, step: Step) -> dict[Outcome, float]:
         """P(v_{i+1}): ways to the same outcome add up, and so do the rows of one node."""
@@ -324,7 +323,7 @@ class Reference:
         if self.links:
             open_rows, _ = self._follow_links(step)
             token = node.token
-            if not token and node.outcome.kind != "node" and self.c.link_order:
+            if not token and node.outcome.kind != "node" and self.text_order:
                 _, used = self._trail(step)
                 token = next((t for t in range(1, self.n + 1) if t not in used), 0)
             hints = [beyond.of_source(self.w, open_rows, token, j) for j in candidates]

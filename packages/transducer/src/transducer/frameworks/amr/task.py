@@ -102,7 +102,7 @@ class AmrTask(Task):
             [CONSTANT + constant for constant in amr.copy_joined(tokens)],
             amr.copy_others(tokens, self.tables),
         ]
-        return tuple(zip(*ways[: self.config.model.copy_ways], strict=True))
+        return tuple(zip(*ways[: self.config.model.n_copy_ways], strict=True))
 
 
 TASK = AmrTask
