@@ -114,6 +114,8 @@ OFF: dict[str, Any] = {
     "decode.limit_copies": False,
     "decode.length_penalty": 0.0,
     "decode.int8": False,
+    "decode.node_temperature": 1.0,
+    "decode.edge_temperature": 1.0,
 }
 
 EVERYTHING = {**TABLE, **TEXT, **OPEN, **OFF}
