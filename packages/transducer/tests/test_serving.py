@@ -103,6 +103,18 @@ def test_the_best_graphs_have_scores_and_strings(client: Client, nlp: Pipeline) 
     assert Doc.from_json(doc.to_json()) == doc
 
 
+def test_scores_are_told_when_they_are_asked_for(client: Client, nlp: Pipeline) -> None:
+    asked = {"text": TEXT, "tasks": ["dm"], "formats": ["mrp"]}
+    plain = client.call("/v1/parse", asked).json
+    scored = client.call("/v1/parse", {**asked, "scores": True}).json
+    assert graphconv.Graph.from_dict(plain["graphs"]["dm"][0]).scores is None
+    expected = nlp(TEXT).dm[0].scores
+    assert expected is not None
+    assert graphconv.Graph.from_dict(scored["graphs"]["dm"][0]).scores == expected
+    [written] = graphconv.loads(scored["formats"]["dm"]["mrp"])
+    assert written.scores is not None
+
+
 @pytest.mark.parametrize(("style", "mark"), [("isi", "~e."), ("jamr", "::alignments")])
 def test_alignments_are_those_of_the_command(client: Client, style: str, mark: str) -> None:
     asked = {"text": TEXT, "formats": ["amr"], "tasks": ["amr"]}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import evaltools
@@ -27,6 +28,7 @@ MOST_DRAWN = 2000
 
 def parsed(request: ParseRequest, doc: Doc) -> dict[str, Any]:
     """Return the document, and strings in the formats asked for."""
+    doc = doc if request.scores else _without_scores(doc)
     answer = doc.to_json()
     if request.formats:
         answer["formats"] = {task: _strings(graphs, request) for task, graphs in doc.graphs.items()}
@@ -35,6 +37,20 @@ def parsed(request: ParseRequest, doc: Doc) -> dict[str, Any]:
                 for record, hypothesis in zip(shown, hypotheses, strict=True):
                     record["formats"] = _strings([hypothesis.graph], request)
     return answer
+
+
+def _without_scores(doc: Doc) -> Doc:
+    """Return a document whose graphs do not say how sure the parser was."""
+
+    def bare(graph: Graph) -> Graph:
+        return replace(graph, scores=None)
+
+    graphs = {task: tuple(map(bare, some)) for task, some in doc.graphs.items()}
+    nbest = {
+        task: tuple(tuple(one._replace(graph=bare(one.graph)) for one in best) for best in found)
+        for task, found in doc.nbest.items()
+    }
+    return replace(doc, graphs=graphs, nbest=nbest)
 
 
 def _strings(graphs: Sequence[Graph], request: ParseRequest) -> dict[str, str]:
