@@ -82,7 +82,7 @@ def wescience_sentences(path: Path) -> Iterator[tuple[str, str]]:
 def ucca_sentences(path: Path) -> Iterator[tuple[str, str]]:
     """Yield the ids and texts of UCCA passages: a file, or a folder of them."""
     for graph in read(path):
-        yield graph.id, _text([token.form for token in graph.tokens])
+        yield graph.id, untokenized([token.form for token in graph.tokens])
 
 
 def propbank_sentences(path: Path) -> Iterator[tuple[str, str]]:
@@ -98,7 +98,7 @@ def propbank_sentences(path: Path) -> Iterator[tuple[str, str]]:
                 roleset = re.sub(r"[._]", "-", match["roleset"])
             else:
                 forms = html.unescape(match["text"]).replace("``", '"').replace("''", '"').split()
-                text = _text(forms)
+                text = untokenized(forms)
                 yield f"{roleset}.{digest(text)[:6]}", text
 
 
@@ -183,14 +183,14 @@ def _sdp(path: Path) -> Iterator[tuple[str, str]]:
         elif line:
             forms.append(line.split("\t")[1])
         elif forms:
-            yield sent_id, _text(forms)
+            yield sent_id, untokenized(forms)
             forms = []
 
 
-def _text(forms: list[str]) -> str:
+def untokenized(forms: list[str]) -> str:
     """Return tokens as a text, about as it was written.
 
-    >>> _text(["He", "said", ":", "“", "It", "is", "here", "(", "now", ")", "”", "."])
+    >>> untokenized(["He", "said", ":", "“", "It", "is", "here", "(", "now", ")", "”", "."])
     'He said: "It is here (now)".'
     """
     text = " ".join(forms).translate(_QUOTES)
