@@ -60,7 +60,7 @@ from transducer.frameworks.amr.senses import (
     restore_senses,
 )
 from transducer.frameworks.amr.spotlight import make_linker
-from transducer.frameworks.amr.wiki import Links, learn_wiki, remove_wiki, restore_wiki
+from transducer.frameworks.amr.wiki import WikiLinks, learn_wiki, remove_wiki, restore_wiki
 from transducer.text.tokens import tokenize
 
 ALL = AmrConfig(anonymize=True, senses=True, wiki=True, polarity=True)
@@ -462,7 +462,7 @@ def test_wiki_table_then_linker_then_unlinked(training: list[Graph]) -> None:
         n.label for e in linked.edges if e.label == "wiki" for n in linked.nodes if n.id == e.target
     }
     assert links == {"-", '"A\\"c"'}
-    assert restore_wiki(bare, Links({}, {"": 0.2}, {})) == bare
+    assert restore_wiki(bare, WikiLinks({}, {"": 0.2}, {})) == bare
     assert restore_wiki(training[0], known) == training[0]
 
 

@@ -63,7 +63,7 @@ def pair_counts(gold: Graph, pred: Graph | None, *, vectors: str | None = None) 
     from scipy.spatial.distance import cdist  # noqa: PLC0415 - slow to import
 
     distances = cdist(_embedded(gold, vectors), _embedded(pred, vectors))
-    return similar("wwlk", 1 - _moved(distances) / 2)
+    return similar("wwlk", 1 - _earth_movers_distance(distances) / 2)
 
 
 def _embedded(graph: Graph, vectors: str | None) -> Any:
@@ -90,7 +90,7 @@ def _embedded(graph: Graph, vectors: str | None) -> Any:
     return joined / np.maximum(np.linalg.norm(joined, axis=1, keepdims=True), 1e-12)
 
 
-def _moved(distances: Any) -> float:
+def _earth_movers_distance(distances: Any) -> float:
     """Return the least cost of moving the rows, with equal shares, onto the columns."""
     from scipy.optimize import linear_sum_assignment, linprog  # noqa: PLC0415 - slow to import
     from scipy.sparse import eye_array, kron, vstack  # noqa: PLC0415 - slow to import

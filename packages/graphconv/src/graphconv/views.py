@@ -134,9 +134,11 @@ def to_dict(graph: Graph) -> dict[str, Any]:
     record: dict[str, Any] = {
         "id": graph.id,
         "framework": graph.framework,
-        "tokens": [_said(token, "features", {"form"}) for token in graph.tokens],
-        "nodes": [_said(node, "attributes", {"id"}) for node in graph.nodes],
-        "edges": [_said(edge, "attributes", {"source", "target", "label"}) for edge in graph.edges],
+        "tokens": [_fields(token, "features", {"form"}) for token in graph.tokens],
+        "nodes": [_fields(node, "attributes", {"id"}) for node in graph.nodes],
+        "edges": [
+            _fields(edge, "attributes", {"source", "target", "label"}) for edge in graph.edges
+        ],
         "tops": list(graph.tops),
         "metadata": attributes_to_json(graph.metadata),
         "extras": attributes_to_json(graph.extras),
@@ -152,7 +154,7 @@ def to_dict(graph: Graph) -> dict[str, Any]:
     return record
 
 
-def _said(item: Token | Node | Edge, pairs: str, always: set[str]) -> dict[str, Any]:
+def _fields(item: Token | Node | Edge, pairs: str, always: set[str]) -> dict[str, Any]:
     record: dict[str, Any] = {}
     for name, value in item._asdict().items():
         if name in always or value not in (None, (), False):
@@ -267,12 +269,12 @@ def flat_score(graph: Graph, part: str | Edge) -> dict[str, float]:
 
 def flat_node(node: Node) -> dict[str, Any]:
     """Return the fields of a node as scalars; what it does not say is left out."""
-    return _flat(_said(node, "attributes", set()), skip=("id",))
+    return _flat(_fields(node, "attributes", set()), skip=("id",))
 
 
 def flat_edge(edge: Edge, order: int) -> dict[str, Any]:
     """Return the fields of an edge as scalars, with its place in the graph."""
-    fields = _flat(_said(edge, "attributes", {"label"}), skip=("source", "target"))
+    fields = _flat(_fields(edge, "attributes", {"label"}), skip=("source", "target"))
     return {**fields, "order": order}
 
 

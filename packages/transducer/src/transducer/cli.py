@@ -15,7 +15,7 @@ import click
 
 from graphconv import cliutil
 from transducer.config import TASKS, load_config, load_recipe, override, recipes
-from transducer.distributed import one_voice
+from transducer.distributed import only_main_reports
 from transducer.errors import TransducerError
 from transducer.text.annotation import AnnotationError
 
@@ -161,7 +161,7 @@ def train(  # noqa: PLR0917 - one parameter per option
     named = task or config_file or (recipe or "").startswith("paper-")
     if resume is None and not named:
         raise click.UsageError("--task is missing")
-    with one_voice():
+    with only_main_reports():
         if resume is not None:
             run = runs.load_run(Path(resume), settings)
         else:
@@ -177,7 +177,7 @@ def train(  # noqa: PLR0917 - one parameter per option
             resume=resume is not None,
             overwrite=overwrite,
             on_progress=console.bar(run.config.task),
-            on_epoch=console.tell_epoch,
+            on_epoch=console.print_epoch,
             on_note=cliutil.note,
         )
 
@@ -254,7 +254,7 @@ def parse(
     if len(models) + len(tasks) > 1:
         raise click.UsageError("the graphs of several models are written with --to json")
     model, task = next(iter(models), None), next(iter(tasks), None)
-    with one_voice():
+    with only_main_reports():
         parser = _load(model, task, options["device"], options["spotlight"])
         if options["nbest"] > (options["beam"] or parser.task.config.decode.beam):
             options["beam"] = options["nbest"]
@@ -317,7 +317,7 @@ def evaluate(
     """Parse the sentences of GOLD and score the graphs; tokens/s and validity, too."""
     from transducer.parsing.report import evaluate_file, evaluation_table
 
-    with one_voice():
+    with only_main_reports():
         parser = _load(model, task, options["device"], options["spotlight"])
         settings = _settings(parser, options)
         report = evaluate_file(
@@ -714,7 +714,7 @@ def _parse_documents(
             _warn(name)
     known = {field.name for field in fields(DecodeConfig)} - {"nbest"}
     settings = {name: options[name] for name in known if options.get(name) is not None}
-    with one_voice():
+    with only_main_reports():
         nlp = load(*names, device=options["device"], annotator=options["annotator"] or "")
         source = Source(input_, kind, options["encoding"])
         if write_documents(

@@ -57,7 +57,7 @@ class _Bar:
         self.bar.stop()
 
 
-def tell_epoch(epoch: Epoch) -> None:
+def print_epoch(epoch: Epoch) -> None:
     """Print a line of the log."""
     score = "" if epoch.dev_score != epoch.dev_score else f", dev F1 {epoch.dev_score:.2f}"
     note(

@@ -69,7 +69,7 @@ def join(device: str) -> Group:
 
 
 @contextmanager
-def one_voice() -> Iterator[None]:
+def only_main_reports() -> Iterator[None]:
     """Let only the first process report errors, which all have alike; say who was lost.
 
     One process of several ends with it.

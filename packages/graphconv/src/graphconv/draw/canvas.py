@@ -215,7 +215,7 @@ def beside(left: Drawing, right: Drawing, gap: float = 48) -> Drawing:
     middle = left.width + gap / 2
     separator = path(f"M{middle:.1f} 0V{height:.1f}", "thin")
     return Drawing(
-        x + right.width, height, (*left.elements, separator, *_moved(right.elements, x, 0))
+        x + right.width, height, (*left.elements, separator, *_translated(right.elements, x, 0))
     )
 
 
@@ -225,7 +225,7 @@ def below(upper: Drawing, lower: Drawing, gap: float = 24) -> Drawing:
     return Drawing(
         max(upper.width, lower.width),
         y + lower.height,
-        (*upper.elements, *_moved(lower.elements, 0, y)),
+        (*upper.elements, *_translated(lower.elements, 0, y)),
     )
 
 
@@ -253,7 +253,7 @@ def paragraph(content: str, width: float, classes: str = "ink") -> Drawing:
 def document(drawing: Drawing, title: str) -> str:
     """Return the drawing as a self-contained SVG file."""
     width, height = drawing.width + 2 * MARGIN, drawing.height + 2 * MARGIN
-    body = "\n".join(_moved(drawing.elements, MARGIN, MARGIN))
+    body = "\n".join(_translated(drawing.elements, MARGIN, MARGIN))
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" '
         f'viewBox="0 0 {width:.0f} {height:.0f}" role="img">\n'
@@ -273,5 +273,5 @@ def _size(classes: str) -> float:
     return SMALL if "small" in classes.split() else FONT_SIZE
 
 
-def _moved(elements: Iterable[str], x: float, y: float) -> tuple[str, ...]:
+def _translated(elements: Iterable[str], x: float, y: float) -> tuple[str, ...]:
     return (f'<g transform="translate({x:.1f} {y:.1f})">', *elements, "</g>")

@@ -167,7 +167,7 @@ class Constraints:
     def note_edge(self, hyp: Hypotheses, choice: Choice, relation: Tensor) -> None:
         """Write down the edge that the last row stands for."""
         source, target, is_edge = edge_ends(hyp, choice, relation)
-        hyp.link(source, target, is_edge)
+        hyp.add_edge(source, target, is_edge)
 
     # The end -------------------------------------------------------------------------------------
 

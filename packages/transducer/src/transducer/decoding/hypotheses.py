@@ -85,7 +85,7 @@ class Pairs(NamedTuple):
     """What holds between rows, or between nodes at their first row."""
 
     ancestors: Tensor  # (N, T, T) row j is on the path from the root to row i
-    linked: Tensor  # (N, T, T) there is an edge from node i to node j; of units, a path
+    edges: Tensor  # (N, T, T) there is an edge from node i to node j; of units, a path
 
 
 @dataclass(slots=True)
@@ -143,16 +143,16 @@ class Hypotheses:
         self.rows = Rows(*(_doubled(tensor, 1) for tensor in self.rows))
         self.pairs = Pairs(*(_doubled(tensor, 2) for tensor in self.pairs))
 
-    def link(self, source: Tensor, target: Tensor, is_edge: Tensor) -> None:
+    def add_edge(self, source: Tensor, target: Tensor, is_edge: Tensor) -> None:
         """Note edges between nodes."""
-        self.pairs.linked[self.everyone, source, target] |= is_edge
+        self.pairs.edges[self.everyone, source, target] |= is_edge
 
-    def link_paths(self, source: Tensor, target: Tensor) -> None:
+    def add_paths(self, source: Tensor, target: Tensor) -> None:
         """Note all paths that edges between nodes make; a node has one to itself."""
-        linked, everyone = self.pairs.linked, self.everyone
-        linked[everyone, target, target] = True
-        to_source = linked[everyone, :, source].unsqueeze(2)
-        linked |= to_source & linked[everyone, target].unsqueeze(1)
+        edges, everyone = self.pairs.edges, self.everyone
+        edges[everyone, target, target] = True
+        to_source = edges[everyone, :, source].unsqueeze(2)
+        edges |= to_source & edges[everyone, target].unsqueeze(1)
 
 
 def _kept(tensor: Tensor, keep: Tensor, used: int) -> Tensor:

@@ -376,4 +376,4 @@ class Steps:
             settled=flags(),
             core=flags(self.rules.n_core),
         )
-        return rows, Pairs(ancestors=flags(room), linked=flags(room))
+        return rows, Pairs(ancestors=flags(room), edges=flags(room))

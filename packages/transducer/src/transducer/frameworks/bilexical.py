@@ -39,7 +39,7 @@ class BilexicalConstraints(Constraints):
         heads = torch.zeros_like(hyp.rows.node)
         possible = self.heads(hyp, hyp.everyone, None).long()
         heads.scatter_add_(1, hyp.rows.node[:, rows], possible)
-        there = hyp.pairs.linked[:, rows, rows]
+        there = hyp.pairs.edges[:, rows, rows]
         full = self._full(hyp, hyp.everyone, there, there.transpose(1, 2))
         reachable = ((heads[:, rows, None] > 0) & ~full).any(1)
         return first & is_word & reachable
@@ -48,20 +48,20 @@ class BilexicalConstraints(Constraints):
         """Return which heads a copied node cannot have: those with which it has all edges."""
         parent, node = choice.parent.unsqueeze(1), choice.node.unsqueeze(1)
         heads = hyp.rows.node[choice.parent, 1 : hyp.length + 1]
-        there = hyp.pairs.linked[parent, heads, node]
-        back = hyp.pairs.linked[parent, node, heads]
+        there = hyp.pairs.edges[parent, heads, node]
+        back = hyp.pairs.edges[parent, node, heads]
         return self._full(hyp, choice.parent, there, back) & choice.is_copy.unsqueeze(1)
 
     def relation_kinds(
         self, hyp: Hypotheses, choice: Choice, head: Tensor, by_kind: Tensor
     ) -> None:
         """Mark the possible kinds: edges that are not there yet; tops below a virtual root."""
-        parent, linked = choice.parent, hyp.pairs.linked
+        parent, edges = choice.parent, hyp.pairs.edges
         node = hyp.rows.node[parent, head]
         at_first = head == 1
         below_virtual = self._is_virtual(hyp)[parent] & at_first
-        by_kind[:, RelationKind.PLAIN] = ~below_virtual & ~linked[parent, node, choice.node]
-        by_kind[:, RelationKind.REVERSED] = ~below_virtual & ~linked[parent, choice.node, node]
+        by_kind[:, RelationKind.PLAIN] = ~below_virtual & ~edges[parent, node, choice.node]
+        by_kind[:, RelationKind.REVERSED] = ~below_virtual & ~edges[parent, choice.node, node]
         by_kind[:, RelationKind.NULL] = at_first & ~choice.is_copy
         by_kind[:, RelationKind.TOP] = below_virtual
 
@@ -95,8 +95,8 @@ class BilexicalTask(Task):
     def finished(self, graph: Graph, sentence: Sentence) -> Graph:
         """Leave out words that are no top and have no edge."""
         del sentence
-        linked = {end for edge in graph.edges for end in (edge.source, edge.target)}
-        kept = linked | set(graph.tops)
+        joined = {end for edge in graph.edges for end in (edge.source, edge.target)}
+        kept = joined | set(graph.tops)
         return replace(graph, nodes=tuple(node for node in graph.nodes if node.id in kept))
 
 

@@ -59,7 +59,7 @@ class UccaConstraints(Constraints):
     def barred(self, hyp: Hypotheses, choice: Choice) -> Tensor:
         """Return which heads a copied node cannot have: those that it is above."""
         heads = hyp.rows.node[choice.parent, 1 : hyp.length + 1]
-        above = hyp.pairs.linked[choice.parent.unsqueeze(1), choice.node.unsqueeze(1), heads]
+        above = hyp.pairs.edges[choice.parent.unsqueeze(1), choice.node.unsqueeze(1), heads]
         return above & choice.is_copy.unsqueeze(1)
 
     def relation_kinds(
@@ -94,7 +94,7 @@ class UccaConstraints(Constraints):
     def note_edge(self, hyp: Hypotheses, choice: Choice, relation: Tensor) -> None:
         """Write down the paths that the last row makes."""
         source, target, _ = edge_ends(hyp, choice, relation)
-        hyp.link_paths(source, target)
+        hyp.add_paths(source, target)
 
     def complete(self, rows: list[Row], forms: Sequence[str]) -> list[Row]:
         """Give every word and node a primary place, and every empty unit the implicit mark.
@@ -148,7 +148,7 @@ class UccaConstraints(Constraints):
         """
         n, index = hyp.length, hyp.rows.node
         head = torch.where(self._open(hyp), index[:, n], index[:, min(n, 1)])
-        return hyp.pairs.linked[hyp.everyone, 1 : n + 1, head]
+        return hyp.pairs.edges[hyp.everyone, 1 : n + 1, head]
 
 
 def row_kind(label: str, relation: str, is_word: bool) -> RowKind:

@@ -29,6 +29,7 @@ DEPTH = 12
 
 _NO_LINK = -30.0  # a score that means never, but keeps everything finite
 _RARE = -3.0  # where scores begin: few pairs are linked
+_LOGITS = 8.0  # scores are logits: divided, a sure one is about as large as the other features
 _FEATURES = 2 * KINDS  # of a word or a row: its link, and what the traversal says
 
 
@@ -77,13 +78,13 @@ class Links(nn.Module):
         """Score every word as the next node: (B, T, S)."""
         of_last = traversal.scores[:, :, 0]
         following = traversal.following.logsumexp(2)
-        features = torch.cat([following, of_last / 8], dim=2)  # (B, T, F, S)
+        features = torch.cat([following, of_last / _LOGITS], dim=2)  # (B, T, F, S)
         return (self.of_words(z).unsqueeze(-1) * features).sum(2)
 
     def score_copies(self, z: Tensor, traversal: Traversal, tokens: Tensor) -> Tensor:
         """Score every earlier row as the next node, by its word: (B, T, T')."""
         near = traversal.scores[:, :, :2].flatten(2, 3)  # of the last row and of its head
-        features = _at(near, tokens) / 8  # (B, T, 2 * KINDS, T')
+        features = _at(near, tokens) / _LOGITS  # (B, T, 2 * KINDS, T')
         return (self.of_copies(z).unsqueeze(-1) * features).sum(2)
 
     def score_end(self, traversal: Traversal) -> Tensor:
@@ -98,7 +99,7 @@ class Links(nn.Module):
         features = torch.cat(
             [
                 _at(part, token.unsqueeze(-1))
-                for part in (traversal.scores / 8, traversal.following)
+                for part in (traversal.scores / _LOGITS, traversal.following)
             ],
             dim=3,
         ).squeeze(-1)  # (B, T, K, F)

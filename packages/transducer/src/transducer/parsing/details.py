@@ -55,7 +55,7 @@ def alignments(parsed: Parse) -> dict[str, Any]:
     }
 
 
-def tell_relations(parser: Transducer, document: Document, file: IO[str]) -> None:
+def stream_relations(parser: Transducer, document: Document, file: IO[str]) -> None:
     """Write the relations of a document as greedy search decides them, one a line."""
     greedy = replace(parser.task.config.decode, beam=1, nbest=1)
     for sentence in document.sentences:

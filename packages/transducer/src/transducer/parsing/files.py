@@ -17,7 +17,7 @@ from graphconv.io import files
 from graphconv.io.writing import text_of
 from transducer.errors import TransducerError
 from transducer.frameworks.tasks import Document
-from transducer.parsing.details import alignments, hypotheses, tell_relations
+from transducer.parsing.details import alignments, hypotheses, stream_relations
 from transducer.parsing.inputs import read_documents
 from transducer.parsing.parser import Parse, Transducer
 from transducer.parsing.request import PASSAGES, Request, check, is_kept
@@ -140,7 +140,7 @@ def _write_file(
 def _write_relations(parser: Transducer, documents: Iterable[Document], output: str) -> None:
     with text_output(output) as file:
         for document in documents:
-            tell_relations(parser, document, file)
+            stream_relations(parser, document, file)
 
 
 def _write_json(parses: Iterable[Parse], output: str, request: Request) -> None:

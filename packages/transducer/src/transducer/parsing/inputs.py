@@ -123,7 +123,7 @@ def read_documents(
         return
     cut = tokenize if kind == "sentences" else split_blanks
     numbered = (
-        (str(lineno), cut(line), _said(task, line))
+        (str(lineno), cut(line), task.metadata(line))
         for lineno, line in enumerate(lines, start=1)
         if clean(line)
     )
@@ -192,11 +192,6 @@ def split_blanks(line: str) -> tuple[Token, ...]:
     return tuple(Token(form) for form in clean(line).split())
 
 
-def _said(task: Task, text: str) -> Attributes:
-    """Return what a graph says about its sentence: AMR has no other place for it."""
-    return task.metadata(text)
-
-
 def _annotated(
     task: Task,
     numbered: Iterable[tuple[str, Sequence[Token], Attributes]],
@@ -230,7 +225,7 @@ def _text_documents(
         for start, tokens in found:
             number += 1
             text = _covered(paragraph.text[start:], tokens)
-            yield task.document(str(number), tokens, _said(task, text))
+            yield task.document(str(number), tokens, task.metadata(text))
 
 
 def _covered(text: str, tokens: Sequence[Token]) -> str:

@@ -176,10 +176,10 @@ class Pipeline:
             before = len(words)
             for start, tokens in sentences(paragraph, self._annotator):
                 for part in chunk(tokens, LONGEST):
-                    moved = [_moved(token, offset + start) for token in part]
-                    sentence = _sentence(text, moved, len(words), len(paragraphs))
+                    placed = [_with_offset(token, offset + start) for token in part]
+                    sentence = _sentence(text, placed, len(words), len(paragraphs))
                     found.append(sentence)
-                    words += moved
+                    words += placed
             if len(words) > before:
                 paragraphs.append((before, len(words)))
         models = {task: parser.about for task, parser in self.parsers.items()}
@@ -346,7 +346,7 @@ def with_words(graph: Graph, words: Sequence[Token]) -> Graph:
     return replace(graph, tokens=plain, nodes=tuple(nodes))
 
 
-def _moved(token: Token, offset: int) -> Token:
+def _with_offset(token: Token, offset: int) -> Token:
     if token.span is None:
         raise TransducerError(f"the annotator does not say where {token.form!r} stands in the text")
     return token._replace(span=(token.span[0] + offset, token.span[1] + offset))
@@ -370,5 +370,5 @@ def _text(text: str, words: Sequence[Token]) -> str:
 
 def _ends(words: Sequence[Token]) -> tuple[int, int]:
     start, end = words[0].span, words[-1].span
-    assert start is not None and end is not None, "see _moved"  # noqa: PT018
+    assert start is not None and end is not None, "see _with_offset"  # noqa: PT018
     return start[0], end[1]

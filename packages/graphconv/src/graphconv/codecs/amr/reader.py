@@ -361,7 +361,7 @@ def _tokens(metadata: Attributes) -> tuple[Token, ...]:
     for key in _COLUMNS:
         values = str(attribute(metadata, key, "")).split()
         if len(values) == len(tokens):
-            tokens = [_said(*pair, key) for pair in zip(tokens, values, strict=True)]
+            tokens = [_with_value(*pair, key) for pair in zip(tokens, values, strict=True)]
     return tuple(tokens)
 
 
@@ -378,7 +378,7 @@ def _listed(metadata: Attributes) -> list[str]:
     return forms if are_forms else []
 
 
-def _said(token: Token, value: str, key: str) -> Token:
+def _with_value(token: Token, value: str, key: str) -> Token:
     if value == "_":
         return token
     if key == "lemmas":

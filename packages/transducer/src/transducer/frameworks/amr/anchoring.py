@@ -1,6 +1,6 @@
 """Which words the nodes of a parsed AMR stand for: the word that was copied, else the attention's.
 
-A label that words offer (their lemma, frame or form) was copied from one of them, or might have
+A label that words offer (their lemma, roleset or form) was copied from one of them, or might have
 been: of these words the attention chooses. For a negation it chooses among negative words, for any
 other label among all. What only holds a name or a date together stands for the words of its parts.
 

@@ -181,7 +181,7 @@ def concepts(
 ) -> Iterator[str]:
     """Yield what an English form can be called, the likeliest first, perhaps twice.
 
-    Known stems come first: of inflected words ("cities"), of words that call a frame by an alias
+    Known stems come first: of inflected words ("cities"), of words that call a roleset by an alias
     ("dominance"), of derived ones ("activation"). Then an inflected word is guessed to be regular;
     where *aliases* say which verbs there are, only a plural is, so that no non-word comes out.
 

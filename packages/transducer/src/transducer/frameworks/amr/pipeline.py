@@ -129,7 +129,7 @@ def postprocess(
             graph, record.tokens, tables.negation, lambda token: copy_lemma(token, tables)
         )
     if options.wiki:
-        graph = wiki.restore_wiki(graph, tables.links, linker)
+        graph = wiki.restore_wiki(graph, tables.wiki_links, linker)
     return replace(number_operands(recover(graph)), tokens=record.tokens)
 
 

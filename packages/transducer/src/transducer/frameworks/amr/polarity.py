@@ -1,7 +1,7 @@
-"""Negation: rules read off the training data say which frame gets ``:polarity -``.
+"""Negation: rules read off the training data say which roleset gets ``:polarity -``.
 
 A rule fires on a cue word ("not", "never") or prefix ("un-") and picks a concept that a word nearby
-stands for; which cues mean a negation, and at which distance its frame stands, are counts. The
+stands for; which cues mean a negation, and at which distance its roleset stands, are counts. The
 model learns negations as well; the rules add what it left out.
 """
 
@@ -97,15 +97,15 @@ def restore_polarity(
 def _firings(tokens: Sequence[Token], graph: Graph, lemma: Lemma) -> Iterator[tuple[int, str, str]]:
     """Yield (place of the cue, rule, node) for each concept that a word near a cue stands for.
 
-    By distance only frames: "not" beside a thing mostly negates what is said of it.
+    By distance only rolesets: "not" beside a thing mostly negates what is said of it.
     """
     by_stem: dict[str, str] = {}
-    frames: dict[str, str] = {}
+    rolesets: dict[str, str] = {}
     for node in graph.nodes:
         if not node.constant and node.label is not None:
             bare = stem(node.label)
             if by_stem.setdefault(bare, node.id) == node.id and bare != node.label:
-                frames[bare] = node.id
+                rolesets[bare] = node.id
     lemmas = [lemma(token) for token in tokens]
     for position, token in enumerate(tokens):
         cue = token.form.lower()
@@ -119,8 +119,8 @@ def _firings(tokens: Sequence[Token], graph: Graph, lemma: Lemma) -> Iterator[tu
                     yield position, f"{prefix}-", node_id
         for distance in _WINDOW:
             other = position + distance
-            if distance and 0 <= other < len(tokens) and lemmas[other] in frames:
-                yield position, f"{cue} {distance}", frames[lemmas[other]]
+            if distance and 0 <= other < len(tokens) and lemmas[other] in rolesets:
+                yield position, f"{cue} {distance}", rolesets[lemmas[other]]
 
 
 def _negated(graph: Graph) -> set[str]:

@@ -1,8 +1,8 @@
-"""PropBank's facts: which frames there are, and which words call them.
+"""PropBank's facts: which rolesets there are, and which words call them.
 
-A file of frames has one frame a line, or it is a table (tab-separated, ``.gz`` or not) whose header
+A file of rolesets has one a line, or it is a table (tab-separated, ``.gz`` or not) whose header
 names its columns: ``id`` (``decide-01``) and, if it likes, ``aliases`` (``decide/v;decision/n``)
-and ``amr``, which is ``-`` for frames that no AMR annotation uses.
+and ``amr``, which is ``-`` for rolesets that no AMR annotation uses.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ _UNUSED = "-"
 
 
 class Roleset(NamedTuple):
-    """A frame, and the words that call it, lower case, with hyphens for blanks."""
+    """A roleset, and the words that call it, lower case, with hyphens for blanks."""
 
     id: str
     aliases: tuple[str, ...] = ()
 
 
 def read_rolesets(path: str) -> list[Roleset]:
-    """Read a file of frames; of the frames of a stem only those that AMR uses, if it uses any."""
+    """Read a file of rolesets; of those of a stem only the ones that AMR uses, if it uses any."""
     try:
         data = Path(path).read_bytes()
         text = (gzip.decompress(data) if path.endswith(".gz") else data).decode("utf-8")
@@ -56,9 +56,9 @@ def _words(aliases: str) -> Iterable[str]:
 
 
 def alias_table(rolesets: Iterable[Roleset]) -> dict[str, str]:
-    """Map words to the stem of the frames that they call; of several the one most alike.
+    """Map words to the stem of the rolesets that they call; of several the one most alike.
 
-    A word that is itself the stem of a frame is not in the table.
+    A word that is itself the stem of a roleset is not in the table.
     """
     rolesets = list(rolesets)
     stems = {stem(roleset.id) for roleset in rolesets}
@@ -68,8 +68,8 @@ def alias_table(rolesets: Iterable[Roleset]) -> dict[str, str]:
             if word not in stems:
                 called[word].add(stem(roleset.id))
     return {
-        word: min(sorted(frames), key=lambda frame: -_common(word, frame))
-        for word, frames in sorted(called.items())
+        word: min(sorted(rolesets), key=lambda roleset: -_common(word, roleset))
+        for word, rolesets in sorted(called.items())
     }
 
 

@@ -1,9 +1,9 @@
-"""Senses: ``want-01`` becomes ``want`` in training; the most frequent frame comes back afterwards.
+"""Senses: ``want-01`` becomes ``want`` in training; the most frequent roleset comes back later.
 
-Words such as "answer" are both frames and concepts without a sense; whether the node has a core
+Words such as "answer" are both rolesets and concepts without a sense; whether the node has a core
 argument (``ARG0``, ...) tells them apart, so the table has two keys for a stem: ``answer()`` with
 arguments and ``answer`` without. A sense is removed only where the table restores exactly that
-frame, so the round trip is exact.
+roleset, so the round trip is exact.
 
 >>> counts = {("answer-01", True): 5, ("answer", False): 4, ("go-02", True): 3, ("go-09", True): 1}
 >>> table = learn_senses(counts)
@@ -26,7 +26,7 @@ from graphconv.graph import Graph, Node
 
 _FRAME = re.compile(r"(.+)-(\d\d+)")
 _CORE = re.compile(r"ARG\d+")
-# A frame of the user's list never outweighs what the training data says.
+# A roleset of the user's list never outweighs what the training data says.
 _LISTED = 0.5
 
 
@@ -48,39 +48,39 @@ def count_concepts(graphs: Iterable[Graph]) -> Counter[tuple[str, bool]]:
 
 
 def learn_senses(
-    counts: Mapping[tuple[str, bool], int], frames: Iterable[str] = ()
+    counts: Mapping[tuple[str, bool], int], rolesets: Iterable[str] = ()
 ) -> dict[str, str]:
-    """Map each key to its most frequent frame, or to the stem if that occurs without a sense.
+    """Map each key to its most frequent roleset, or to the stem if that occurs without a sense.
 
-    *frames* is an optional list of frames, such as PropBank's, for what was never seen; of
+    *rolesets* is an optional list of rolesets, such as PropBank's, for what was never seen; of
     several senses the lowest number wins.
     """
     weights: dict[str, dict[str, float]] = defaultdict(dict)
     for (concept, arguments), count in counts.items():
         weights[_key(stem(concept), arguments)][concept] = count
-    for frame in frames:
-        if stem(frame) != frame:
+    for roleset in rolesets:
+        if stem(roleset) != roleset:
             for arguments in (True, False):
-                weights[_key(stem(frame), arguments)].setdefault(frame, _LISTED)
+                weights[_key(stem(roleset), arguments)].setdefault(roleset, _LISTED)
     table = {}
     for key, row in sorted(weights.items()):
         bare = key.removesuffix("()")
-        table[key] = bare if bare in row else min(row, key=lambda frame: (-row[frame], frame))
+        table[key] = bare if bare in row else min(row, key=lambda roleset: (-row[roleset], roleset))
     return table
 
 
 def remove_sense(concept: str, arguments: bool, table: Mapping[str, str]) -> str:
-    """Remove the sense of a frame if the table restores it."""
+    """Remove the sense of a roleset if the table restores it."""
     bare = stem(concept)
     return bare if table.get(_key(bare, arguments)) == concept else concept
 
 
 def restore_sense(concept: str, arguments: bool, table: Mapping[str, str]) -> str:
-    """Give a stem its most frequent frame; an unknown one with arguments gets sense 01."""
+    """Give a stem its most frequent roleset; an unknown one with arguments gets sense 01."""
     for known in (arguments, not arguments):
         if _key(concept, known) in table:
             return table[_key(concept, known)]
-    if arguments and concept.replace("-", "").isalpha():  # only frames have core arguments
+    if arguments and concept.replace("-", "").isalpha():  # only rolesets have core arguments
         return f"{concept}-01"
     return concept
 

@@ -22,7 +22,7 @@ from transducer.frameworks.amr.numbers import find_values
 from transducer.frameworks.amr.polarity import learn_polarity
 from transducer.frameworks.amr.propbank import Roleset, alias_table
 from transducer.frameworks.amr.senses import count_concepts, learn_senses, stem
-from transducer.frameworks.amr.wiki import Links, learn_wiki
+from transducer.frameworks.amr.wiki import WikiLinks, learn_wiki
 from transducer.schema import Name, Range, checked, parse_json
 from transducer.text.annotation import is_punctuation, token_features
 
@@ -36,7 +36,7 @@ class Tables:
     lexicon: dict[Name, Name] = field(default_factory=dict)
     """Lower-cased form -> the concept, without sense, that it most often stands for."""
     senses: dict[Name, Name] = field(default_factory=dict)
-    """Stem, with "()" if it has arguments -> frame, or stem."""
+    """Stem, with "()" if it has arguments -> roleset, or stem."""
     names: dict[Name, tuple[Name, ...]] = field(default_factory=dict)
     """Name in the text -> name in the graph."""
     rates: dict[Name, Share] = field(default_factory=dict)
@@ -50,7 +50,7 @@ class Tables:
     negation: dict[Name, Share] = field(default_factory=dict)
     """Rule -> how often it is right."""
     aliases: dict[Name, Name] = field(default_factory=dict)
-    """Word -> stem of the frames that it calls (PropBank)."""
+    """Word -> stem of the rolesets that it calls (PropBank)."""
 
     @classmethod
     def learn(cls, graphs: Iterable[Graph], rolesets: Sequence[Roleset] = ()) -> Tables:
@@ -88,9 +88,9 @@ class Tables:
         return tables
 
     @property
-    def links(self) -> Links:
+    def wiki_links(self) -> WikiLinks:
         """What the training data says of links."""
-        return Links(self.wiki, self.wiki_rates, self.wiki_titles)
+        return WikiLinks(self.wiki, self.wiki_rates, self.wiki_titles)
 
     @cached_property
     def stems(self) -> frozenset[str]:

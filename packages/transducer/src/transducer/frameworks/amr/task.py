@@ -35,8 +35,8 @@ class AmrTask(Task):
     @classmethod
     def learn(cls, config: Config, graphs: Sequence[Graph]) -> AmrTask:
         """Make the task of a new model, learning its tables from the training graphs."""
-        frames = config.amr.frames
-        tables = amr.Tables.learn(graphs, amr.read_rolesets(frames) if frames else ())
+        propbank = config.amr.frames
+        tables = amr.Tables.learn(graphs, amr.read_rolesets(propbank) if propbank else ())
         return cls(config, tables, amr.make_linker(config.amr.spotlight))
 
     @classmethod

@@ -28,7 +28,7 @@ Linker = Callable[[str, str], str | None]
 """From (sentence, name) to the title of a Wikipedia page, or None."""
 
 
-class Links(NamedTuple):
+class WikiLinks(NamedTuple):
     """What the training data says of links."""
 
     table: Mapping[str, str]
@@ -39,7 +39,7 @@ class Links(NamedTuple):
     """Type of entity -> how often its link is the name itself, of those that are it or ``-``."""
 
 
-def learn_wiki(graphs: Iterable[Graph]) -> Links:
+def learn_wiki(graphs: Iterable[Graph]) -> WikiLinks:
     """Count the links of named entities."""
     links: dict[str, Counter[str]] = defaultdict(Counter)
     totals: Counter[str] = Counter()
@@ -62,7 +62,7 @@ def learn_wiki(graphs: Iterable[Graph]) -> Links:
         for key, counter in sorted(links.items())
     }
     known = {kind: titled[kind] + unlinked[kind] for kind in sorted(totals)}
-    return Links(
+    return WikiLinks(
         table,
         {kind: linked[kind] / totals[kind] for kind in sorted(totals)},
         {kind: titled[kind] / seen for kind, seen in known.items() if seen >= _MIN_COUNT},
@@ -82,7 +82,7 @@ def remove_wiki(graph: Graph) -> Graph:
     )
 
 
-def restore_wiki(graph: Graph, known: Links, linker: Linker | None = None) -> Graph:
+def restore_wiki(graph: Graph, known: WikiLinks, linker: Linker | None = None) -> Graph:
     """Add a link to each named entity that has none, where the training data would have one."""
     sentence = " ".join(token.form for token in graph.tokens)
     ids = fresh_constants(graph)
