@@ -93,6 +93,9 @@ def read_from_stdin(monkeypatch: pytest.MonkeyPatch, data: bytes) -> list[Graph]
         ('{"id": "1", "framework": "dm", "tokens": [], "relations": []}', "relations"),
         ('{"id": "1", "framework": "dm", "tokens": [["a", "b", "c"], ["d"', "relations"),
         ("#id\t1\n#framework\tdm\n", "relations"),
+        ("# sent_id = 1\n1\tGo\tgo\t_\tVB\t_\t_\t_\t0:root\t_\n", "conllu"),
+        ("1\tGo\tgo\tVERB\tVB\t_\t0\troot\t0:root\t_\n", "conllu"),
+        ("<?xml version='1.0'?>\n<graphml>\n<graph/>\n</graphml>", "graphml"),
     ],
 )
 def test_the_format_is_recognized_from_the_content(content: str, expected: str) -> None:
@@ -271,8 +274,8 @@ def test_missing_files_and_folders(tmp_path: Path) -> None:
         list(io.read(tmp_path, format="sdp"))
     with pytest.raises(FormatError, match="a folder, where a file of format relations is expected"):
         list(io.read(tmp_path, format="relations"))
-    with pytest.raises(FormatError, match="unknown format 'conllu'"):
-        list(io.read(tmp_path / "a", format="conllu"))
+    with pytest.raises(FormatError, match="unknown format 'xls'"):
+        list(io.read(tmp_path / "a", format="xls"))
     with pytest.raises(FormatError, match="not a file name"):
         list(io.read("a\0b"))
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 # The names are those of graphconv.io.FORMATS, repeated here so that --help imports no reader; a
 # test compares them.
-FORMATS = ("amr", "sdp", "ucca", "mrp", "arborescence", "relations")
+FORMATS = ("amr", "sdp", "ucca", "mrp", "arborescence", "relations", "graphml", "conllu")
 
 _input = click.argument("input_", metavar="IN", default="-", type=cliutil.existing())
 _output = click.option(

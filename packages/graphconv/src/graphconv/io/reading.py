@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
 from graphconv.codecs import Block
 from graphconv.errors import FileError, FormatError, GraphconvError, located
-from graphconv.frameworks import FRAMEWORKS, Nodes, written_as
+from graphconv.frameworks import BILEXICAL, FRAMEWORKS, Nodes, written_as
 from graphconv.graph import Graph
 from graphconv.io import files
 
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-FORMATS = ("sdp", "arborescence", "relations", "mrp", "ucca", "amr")
+FORMATS = ("sdp", "conllu", "arborescence", "relations", "mrp", "graphml", "ucca", "amr")
 """The names of the file formats, in the order in which content is compared with them."""
 
 TREE_FORMATS = frozenset({"arborescence", "relations"})
 """The formats whose records are arborescences."""
 
-MIXED_FORMATS = TREE_FORMATS | {"mrp"}
+MIXED_FORMATS = TREE_FORMATS | {"mrp", "graphml", "conllu"}
 """The formats whose records name their framework, so that one file may hold several."""
 
 OnError = Callable[[GraphconvError], None]
@@ -87,6 +87,8 @@ def held_frameworks(name: str) -> tuple[str, ...]:
     >>> held_frameworks("sdp")
     ('dm', 'pas', 'psd')
     """
+    if name == "conllu":
+        return tuple(framework for framework in FRAMEWORKS if framework in BILEXICAL)
     return tuple(FRAMEWORKS) if name in MIXED_FORMATS else written_as(name)
 
 

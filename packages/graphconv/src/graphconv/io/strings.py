@@ -25,7 +25,7 @@ from graphconv.io.reading import (
     looks_like_graphs,
     parse_block,
 )
-from graphconv.io.writing import native_format, text_of, texts
+from graphconv.io.writing import footer, native_format, text_of, texts
 
 if TYPE_CHECKING:
     from graphconv.arborescence import Arborescence
@@ -86,4 +86,4 @@ def dumps(
     written = [text for _, text in texts(name, text_of(name), chain([first], items), None)]
     if name == "ucca" and len(written) > 1:
         raise FormatError("a UCCA text holds exactly one passage: choose format='mrp' for several")
-    return b"".join(written).decode()
+    return b"".join(written).decode() + footer(name)

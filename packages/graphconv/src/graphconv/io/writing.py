@@ -27,7 +27,15 @@ from graphconv.io.reading import (
 if TYPE_CHECKING:
     from graphconv.arborescence import Arborescence
 
-_SUFFIXES = {".amr": "amr", ".sdp": "sdp", ".mrp": "mrp", ".tsv": "relations", ".xml": "ucca"}
+_SUFFIXES = {
+    ".amr": "amr",
+    ".sdp": "sdp",
+    ".mrp": "mrp",
+    ".tsv": "relations",
+    ".xml": "ucca",
+    ".graphml": "graphml",
+    ".conllu": "conllu",
+}
 _escape = re.compile(r"[^\w.-]|^\.|\A\Z").sub  # what not every system has in the name of a file
 
 
@@ -80,7 +88,14 @@ def write(
         for _, text in written:
             file.write(text)
             count += 1
+        if count:
+            file.write(footer(name).encode())
     return count
+
+
+def footer(name: str) -> str:
+    """Return what ends a file of a format, after its last graph."""
+    return str(getattr(codec(name), "FOOTER", ""))
 
 
 def _watched(

@@ -108,12 +108,12 @@ def is_one_block(start: bytes) -> bool:
 
 
 def sniff(head: str) -> bool:
-    """Say whether *head* is the beginning of an XML file.
+    """Say whether *head* is the beginning of an XML file, and not of GraphML.
 
     >>> sniff('<root annotationID="0" passageID="7">'), sniff("(b / bark-01)")
     (True, False)
     """
-    return head.lstrip("\ufeff \t\r\n").startswith("<")
+    return head.lstrip("\ufeff \t\r\n").startswith("<") and "<graphml" not in head
 
 
 def blocks(lines: Iterable[str], filename: str) -> Iterator[Block]:
