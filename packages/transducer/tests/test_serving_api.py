@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, given, settings
 
 import transducer
 from transducer.serving.settings import Settings
@@ -19,6 +20,10 @@ if not os.environ.get("ARBORA_BROWSER"):
 
 import schemathesis
 from server_for_tests import Client
+
+from transducer.serving.app import ENDPOINTS
+
+PAGES = re.compile("/$|/page")
 
 
 @pytest.fixture(scope="module")
@@ -32,15 +37,20 @@ def described(memorized: Callable[[str], tuple[Path, Path]]) -> Iterator[Any]:
         assert f'{{path="{path}",status="200"}}' in counted  # it was not only refused
 
 
-schema = schemathesis.pytest.from_fixture("described")
+@pytest.mark.parametrize("mode", list(schemathesis.GenerationMode), ids=lambda mode: mode.value)
+@pytest.mark.parametrize("path", [path for _, path, _ in ENDPOINTS if not PAGES.match(path)])
+def test_every_answer_is_as_described(described: Any, path: str, mode: Any) -> None:
+    [operation] = described[path].values()
 
+    @given(case=operation.as_strategy(generation_mode=mode))
+    @settings(
+        max_examples=20,
+        deadline=None,
+        derandomize=True,
+        suppress_health_check=list(HealthCheck),
+    )
+    def check(case: Any) -> None:
+        case.call_and_validate()
 
-@schema.parametrize()  # type: ignore[untyped-decorator]
-@settings(
-    max_examples=25,
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
-)
-def test_every_answer_is_as_described(case: Any) -> None:
-    case.call_and_validate()
+    if mode is schemathesis.GenerationMode.POSITIVE or operation.method == "post":
+        check()

@@ -1,5 +1,7 @@
 // Words and nodes light each other up. Everything that stands for words has data-at: their places in the text.
 
+import { label } from "./rows.js";
+
 const at = (element) => (element.dataset.at ? element.dataset.at.split(" ") : []);
 let pinned = null;
 
@@ -61,13 +63,18 @@ export function linkRows({ relations, bounds, answer }) {
     let words = position === null ? [] : [first + position];
     if (position === null && index === row && graph && task === "amr") {
       const left = (nodes[sentence] ??= [...graph.nodes]);
-      const found = left.findIndex((node) => node.label === target || `"${node.label}"` === target);
+      const found = left.findIndex((node) => [node.label, bare(node.label)].includes(label(target)));
       if (found >= 0) words = (left.splice(found, 1)[0].anchors ?? []).map((place) => first + place);
     }
     const item = document.querySelector(
       `.panel[data-task="${CSS.escape(task)}"] .rows [data-sentence="${sentence}"][data-row="${row}"]`);
     if (words.length) item.dataset.at = words.join(" ");
   }
+}
+
+// The model leaves the senses of AMR's concepts to a table.
+function bare(concept) {
+  return concept?.replace(/-\d\d+$/, "");
 }
 
 function light(source) {

@@ -13,7 +13,7 @@ export function addRow(panel, relation, place) {
   item.append(
     part("indent", "  ".repeat(Math.min(item.dataset.depth, 20))),
     part("role", relation.relation),
-    part(relation.index === relation.row ? "label" : "label copy", relation.target),
+    part(relation.index === relation.row ? "label" : "label copy", label(relation.target)),
     part(relation.probability < 0.5 ? "p unsure" : "p", percent(relation.probability)),
     part("second", second ? `or ${percent(second.probability)} ${other(second)}` : ""),
   );
@@ -36,9 +36,14 @@ function best(runnersUp) {
 }
 
 function other({ part: what, source, relation, target }) {
-  if (what === "source") return `below ${source}`;
+  if (what === "source") return `below ${label(source)}`;
   if (what === "relation") return relation;
-  return target === null ? "stop" : target;
+  return target === null ? "stop" : label(target);
+}
+
+// AMR's constants are told from concepts by a sign in front of them.
+export function label(target) {
+  return target.replace(/^=(?=.)/, "");
 }
 
 function part(name, text) {
