@@ -49,8 +49,8 @@ class Work(NamedTuple):
     rows: float
 
 
-def build(config: Config) -> TransducerModel:
-    """Build the model of a recipe without memory for its weights."""
+def build(config: Config, device: str = "meta") -> TransducerModel:
+    """Build the model of a recipe; on the device ``meta`` it takes no memory for its weights."""
     sizes = {**_SIZES, "words": config.model.word_vocabulary}
     sizes |= dict.fromkeys(("nodes", "labels"), config.model.node_vocabulary)
     vocabularies = Vocabularies(
@@ -59,7 +59,7 @@ def build(config: Config) -> TransducerModel:
     # The encoder itself need not be here: its sizes are enough.
     size, layers, _ = ENCODERS.get(config.model.contextual, (0, 0, 0.0))
     known = mock.patch.object(contextual, "shape", return_value=(size, layers + 1))
-    with known if size else nullcontext(), torch.device("meta"):
+    with known if size else nullcontext(), torch.device(device):
         return TransducerModel(config.model, vocabularies, task_of(config.task).trees)
 
 
