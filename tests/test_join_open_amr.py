@@ -127,12 +127,17 @@ def test_the_hash_is_of_characters() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "number"), [("open-train.graphs.gz", 4418), ("open-dev.graphs", 208)]
+    ("name", "number", "sources"),
+    [
+        ("open-train.graphs.gz", 4418, {"pud", "ewt", "ws"}),
+        ("open-dev.graphs", 208, {"pud", "ewt", "ws"}),
+        ("open-more.graphs.gz", 1375, {"uw", "pb"}),
+    ],
 )
-def test_what_is_published(name: str, number: int) -> None:
+def test_what_is_published(name: str, number: int, sources: set[str]) -> None:
     blocks = list(read_graphs(PUBLISHED / name))
     assert len({graph_id for graph_id, _, _ in blocks}) == len(blocks) == number
-    assert {graph_id.partition(".")[0] for graph_id, _, _ in blocks} == {"pud", "ewt", "ws"}
+    assert {graph_id.partition(".")[0] for graph_id, _, _ in blocks} == sources
     assert not any("::" in graph for _, _, graph in blocks)
     graphs = list(graphconv.read(PUBLISHED / name, format="amr"))
     assert [graph.id for graph in graphs] == [graph_id for graph_id, _, _ in blocks]
