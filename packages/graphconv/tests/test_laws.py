@@ -17,7 +17,6 @@ from graphconv.testing import arborescences, graphs
 pytestmark = pytest.mark.property
 
 frameworks = pytest.mark.parametrize("framework", FRAMEWORKS)
-ANCHORED = ("eds", "ptg")
 
 
 def renamed(graph: Graph, ids: dict[str, str]) -> Graph:
@@ -61,9 +60,6 @@ def test_law_2_relations_are_enough(framework: str, data: st.DataObject) -> None
     tree = data.draw(arborescences(framework))
     assert rows_from_relations(relations(tree)) == tree.rows
     graph = to_graph(tree)
-    if framework in ANCHORED:  # spans of several tokens, which relations do not hold
-        nodes = tuple(node._replace(anchors=()) for node in graph.nodes)
-        graph = with_parts(graph, nodes, graph.edges, graph.tops)
     recovered = to_graph(bare(tree))
     recovered.validate()
     note(str(tree.rows))

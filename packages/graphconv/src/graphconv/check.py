@@ -111,8 +111,8 @@ def _equal_by(name: Mapping[str, str], graph: Graph, bare: Graph) -> bool:
 
 
 def _core(node: Node, node_id: str, framework: str) -> tuple[object, ...]:
-    """Return what the relations say about a node; AMR's and EDS's nodes are not words there."""
-    anchors = sorted(node.anchors) if FRAMEWORKS[framework].has_words else ()
+    """Return what the relations say about a node; AMR's and DRG's nodes have no words there."""
+    anchors = sorted(node.anchors) if FRAMEWORKS[framework].is_anchored else ()
     return (node_id, node.label, tuple(anchors), node.constant, node.implicit)
 
 

@@ -62,8 +62,13 @@ class Framework(NamedTuple):
 
     @property
     def has_words(self) -> bool:
-        """Whether rows of arborescences name words, so that anchors follow from them."""
+        """Whether nodes are words or stand for words, so that a drawing shows the sentence."""
         return self.nodes is not Nodes.CONCEPT
+
+    @property
+    def is_anchored(self) -> bool:
+        """Whether anchors are a part of the graph, and rows of arborescences hold them."""
+        return self.flavor < 2
 
     @property
     def has_categories(self) -> bool:
@@ -99,7 +104,7 @@ FRAMEWORKS: dict[str, Framework] = {
     "eds": Framework(
         Nodes.CONCEPT,
         codec="mrp",
-        conversion="amr",
+        conversion="anchored",
         drawing="layers",
         flavor=1,
         properties=Properties.ATTRIBUTES,
@@ -108,7 +113,7 @@ FRAMEWORKS: dict[str, Framework] = {
     "ptg": Framework(
         Nodes.CONCEPT,
         codec="mrp",
-        conversion="amr",
+        conversion="anchored",
         drawing="layers",
         flavor=1,
         properties=Properties.ATTRIBUTES,

@@ -89,13 +89,13 @@ def known_framework(name: str) -> str:
 def check(tree: Arborescence) -> None:
     """Raise unless the rows are an arborescence over the tokens, and agree with these."""
     tree.validate()
-    has_words = FRAMEWORKS[tree.framework].has_words
+    is_anchored = FRAMEWORKS[tree.framework].is_anchored
     for number, row in enumerate(tree.rows, start=1):
         for anchor in row.anchors:
             if not 0 <= anchor < len(tree.tokens):
                 raise Malformed(f"row {number} is anchored to token {anchor}, which does not exist")
             form = tree.tokens[anchor].form
-            if form != row.label and has_words:
+            if form != row.label and is_anchored:
                 raise Malformed(f"row {number} is called {row.label!r}, but its token is {form!r}")
         first = tree.rows[row.index - 1]
         if first.label != row.label:

@@ -37,7 +37,7 @@ from graphconv.arborescence import (
     Row,
     rows_from_relations,
 )
-from graphconv.conversion import amr, bilexical, ucca
+from graphconv.conversion import amr, anchored, bilexical, ucca
 from graphconv.conversion.labels import REVERSED, STRUCTURAL, edge_label
 from graphconv.conversion.side import Bare, Built, freeze_pairs, pack, thaw_pairs, unpack
 from graphconv.conversion.ucca import linkage_units
@@ -65,6 +65,7 @@ class Conversion(Protocol):
 
 CONVERSIONS: dict[str, Conversion] = {
     "amr": amr,
+    "anchored": anchored,
     "bilexical": bilexical,
     "ucca": ucca,
 }

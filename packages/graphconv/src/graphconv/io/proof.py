@@ -40,13 +40,13 @@ def prove(name: str, text: str, graph: Graph) -> None:
 
 def _summary(graph: Graph) -> tuple[object, ...]:
     """Return what must not change, whatever the nodes are called."""
-    has_words = framework(graph.framework, graph.id).has_words
+    is_anchored = framework(graph.framework, graph.id).is_anchored
     looks = {
         node.id: (
             node.label,
             node.constant,
             node.implicit,
-            tuple(sorted(node.anchors)) if has_words else (),
+            tuple(sorted(node.anchors)) if is_anchored else (),
         )
         for node in graph.nodes
     }
