@@ -2,8 +2,6 @@
 
 import hashlib
 import json
-import signal
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from evaltools.cli import main
+from graphconv.testing import interrupt_imports
 
 Write = Callable[[str, str], str]
 
@@ -364,21 +363,4 @@ def test_diff(gold: str, write: Write, tmp_path: Path) -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
 def test_ctrl_c_during_imports_is_silent() -> None:
-    program = (
-        "import os, signal, sys\n"
-        # A shell lets programs in the background ignore it.
-        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-        "class Interrupt:\n"
-        "    def find_spec(self, name, *_):\n"
-        "        if name == 'click': os.kill(os.getpid(), signal.SIGINT)\n"
-        "sys.meta_path.insert(0, Interrupt())\n"
-        "import evaltools.cli\n"
-    )
-    result = subprocess.run([sys.executable, "-c", program], capture_output=True, check=False)
-    assert (result.returncode, result.stderr) == (-signal.SIGINT, b"")
-    after = (
-        "import signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
-        "import evaltools.cli\nsignal.raise_signal(signal.SIGINT)\n"
-    )
-    result = subprocess.run([sys.executable, "-c", after], capture_output=True, check=False)
-    assert b"KeyboardInterrupt" in result.stderr
+    interrupt_imports("evaltools.cli")

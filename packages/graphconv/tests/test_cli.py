@@ -12,6 +12,7 @@ from click.testing import CliRunner, Result
 from graphconv import cli, io
 from graphconv.check import SAMPLE
 from graphconv.isomorphism import isomorphic
+from graphconv.testing import interrupt_imports
 
 AMR, SDP, UCCA = (str(SAMPLE / name) for name in ("sample.amr", "sample.sdp", "ucca"))
 ALL = (AMR, SDP, UCCA)
@@ -251,24 +252,7 @@ def _listen() -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
 def test_ctrl_c_during_imports_is_silent() -> None:
-    program = (
-        "import os, signal, sys\n"
-        # A shell lets programs in the background ignore it.
-        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-        "class Interrupt:\n"
-        "    def find_spec(self, name, *_):\n"
-        "        if name == 'click': os.kill(os.getpid(), signal.SIGINT)\n"
-        "sys.meta_path.insert(0, Interrupt())\n"
-        "import graphconv.cli\n"
-    )
-    result = subprocess.run([sys.executable, "-c", program], capture_output=True, check=False)
-    assert (result.returncode, result.stderr) == (-signal.SIGINT, b"")
-    after = (
-        "import signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
-        "import graphconv.cli\nsignal.raise_signal(signal.SIGINT)\n"
-    )
-    result = subprocess.run([sys.executable, "-c", after], capture_output=True, check=False)
-    assert b"KeyboardInterrupt" in result.stderr
+    interrupt_imports("graphconv.cli")
 
 
 def test_interrupt_ends_quietly() -> None:

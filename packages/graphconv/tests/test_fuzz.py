@@ -11,6 +11,7 @@ import pytest
 
 from graphconv import io
 from graphconv.errors import GraphconvError
+from graphconv.testing import passage
 
 SDP = (
     "#SDP 2015\n#1\n1\tIt\tit\tPRP\t-\t-\t_\tARG1\n2\trains\train\tVBZ\t+\t+\tv:e-i\t_\n\n"
@@ -23,48 +24,14 @@ AMR = (
     '(w / want-01~e.2 :polarity -\n   :ARG0 (b / boy :name "O. K.")\n'
     "   :ARG1 (g / go-02\n      :ARG0 b))\n\n# ::id 2\n(p / person :ARG0-of (s / sing-01))\n\n"
 )
-UCCA = """<root annotationID="0" passageID="7">
-  <attributes />
-  <layer layerID="0">
-    <attributes />
-    <node ID="0.1" type="Word">
-      <attributes paragraph="1" paragraph_position="1" text="Stop" />
-      <extra lemma="stop" tag="VB" />
-    </node>
-    <node ID="0.2" type="Punctuation">
-      <attributes paragraph="1" paragraph_position="2" text="!" />
-    </node>
-  </layer>
-  <layer layerID="1">
-    <attributes />
-    <node ID="1.1" type="FN">
-      <attributes />
-      <edge toID="1.2" type="H">
-        <attributes />
-      </edge>
-      <edge toID="1.3" type="U">
-        <category tag="U" />
-        <attributes />
-      </edge>
-    </node>
-    <node ID="1.2" type="FN">
-      <attributes />
-      <edge toID="0.1" type="Terminal">
-        <attributes />
-      </edge>
-      <edge toID="1.3" type="A">
-        <attributes remote="True" />
-      </edge>
-    </node>
-    <node ID="1.3" type="PNCT">
-      <attributes />
-      <edge toID="0.2" type="Terminal">
-        <attributes />
-      </edge>
-    </node>
-  </layer>
-</root>
-"""
+REMOTE = '<edge toID="1.2" type="A"><attributes remote="True" /></edge>'
+UCCA = (
+    passage("7", "Stop")
+    .replace('text="Stop" />', 'text="Stop" />\n      <extra lemma="stop" tag="VB" />')
+    .replace(
+        'type="PNCT">', 'type="PNCT"><edge toID="1.2" type="A"><attributes remote="True" /></edge>'
+    )
+)
 MRP = "".join(
     json.dumps(record) + "\n"
     for record in (

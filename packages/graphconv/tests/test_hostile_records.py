@@ -20,6 +20,7 @@ from graphconv.codecs import Block, ucca
 from graphconv.conversion import from_relations, to_arborescence, to_graph
 from graphconv.errors import FormatError
 from graphconv.graph import Edge, Graph, Node, Token
+from graphconv.testing import passage
 
 UCCA_TREE: dict[str, Any] = {
     "arborescence": 1,
@@ -45,47 +46,6 @@ DM_TREE: dict[str, Any] = {
     "rows": [["bark", 1, 0, "root", [1]], ["Dogs", 2, 1, "ARG1", [0]]],
     "side": {},
 }
-PASSAGE = """<root annotationID="0" passageID="7">
-  <attributes />
-  <layer layerID="0">
-    <attributes />
-    <node ID="0.1" type="Word">
-      <attributes paragraph="1" paragraph_position="1" text="Go" />
-    </node>
-    <node ID="0.2" type="Punctuation">
-      <attributes paragraph="1" paragraph_position="2" text="!" />
-    </node>
-  </layer>
-  <layer layerID="1">
-    <attributes />
-    <node ID="1.1" type="FN">
-      <attributes />
-      <edge toID="1.2" type="H">
-        <attributes />
-        <category slot="" tag="H" />
-      </edge>
-      <edge toID="1.3" type="U">
-        <attributes />
-        <category slot="" tag="U" />
-      </edge>
-    </node>
-    <node ID="1.2" type="FN">
-      <attributes />
-      <edge toID="0.1" type="Terminal">
-        <attributes />
-        <category slot="" tag="Terminal" />
-      </edge>
-    </node>
-    <node ID="1.3" type="PNCT">
-      <attributes />
-      <edge toID="0.2" type="Terminal">
-        <attributes />
-        <category slot="" tag="Terminal" />
-      </edge>
-    </node>
-  </layer>
-</root>
-"""
 
 
 def invoke(*arguments: object) -> tuple[int, str, str]:
@@ -273,7 +233,7 @@ def _edge(way: str, target: str) -> str:
 @pytest.mark.parametrize("second", "-cs")
 @pytest.mark.parametrize("first", "-cs")
 def test_all_ways_to_write_a_terminal_are_the_plain_edge(first: str, second: str) -> None:
-    text = PASSAGE.replace(_edge("s", "0.1"), _edge(first, "0.1"))
+    text = passage().replace(_edge("s", "0.1"), _edge(first, "0.1"))
     text = text.replace(_edge("s", "0.2"), _edge(second, "0.2"))
     graph = ucca.parse(Block(text, "7.xml", 1))
     tree = to_arborescence(graph)
@@ -288,9 +248,9 @@ def test_all_ways_to_write_a_terminal_are_the_plain_edge(first: str, second: str
 
 def test_check_sees_types_that_rows_do_not_tell(tmp_path: Path) -> None:
     path = tmp_path / "7.xml"
-    path.write_text(PASSAGE, encoding="utf-8")
+    path.write_text(passage(), encoding="utf-8")
     assert invoke("check", path)[0] == 0
-    path.write_text(PASSAGE.replace('"Word"', '"Punctuation"'), encoding="utf-8")
+    path.write_text(passage().replace('"Word"', '"Punctuation"'), encoding="utf-8")
     code, out, _ = invoke("check", path)
     assert code == 1
     assert "graph -> relations -> graph as it is scored: not the same" in out
@@ -317,7 +277,7 @@ def test_the_root_is_the_primary_parent_whatever_its_id() -> None:
 
 def test_an_empty_terminal_survives_mrp(tmp_path: Path) -> None:
     path = tmp_path / "7.xml"
-    path.write_text(PASSAGE.replace('text="!"', 'text=""'), encoding="utf-8")
+    path.write_text(passage().replace('text="!"', 'text=""'), encoding="utf-8")
     (graph,) = io.read(path)
     io.write([graph], tmp_path / "7.mrp")
     (again,) = io.read(tmp_path / "7.mrp")
@@ -330,7 +290,7 @@ def test_numbers_of_any_length(tmp_path: Path, old: str, digits: int) -> None:
     number = "1" * digits
     new = old.replace("1", number) if old[1] != "1" else f'"1.{number}"'
     path = tmp_path / "7.xml"
-    path.write_text(PASSAGE.replace(old, new), encoding="utf-8")
+    path.write_text(passage().replace(old, new), encoding="utf-8")
     code, _, said = invoke("check", path)
     assert code in (0, 1)
     assert len(said) < 400
@@ -338,7 +298,7 @@ def test_numbers_of_any_length(tmp_path: Path, old: str, digits: int) -> None:
 
 def test_attributes_in_a_namespace_are_refused_when_read(tmp_path: Path) -> None:
     path = tmp_path / "7.xml"
-    text = PASSAGE.replace("<root ", '<root xmlns:x="http://example.org/x" ')
+    text = passage().replace("<root ", '<root xmlns:x="http://example.org/x" ')
     path.write_text(text.replace('ID="0.1"', 'ID="0.1" x:note="hi"'), encoding="utf-8")
     with pytest.raises(FormatError, match=r"7\.xml:5: an attribute in a namespace.*<node ID="):
         list(io.read(path))
@@ -346,7 +306,7 @@ def test_attributes_in_a_namespace_are_refused_when_read(tmp_path: Path) -> None
 
 def test_errors_in_xml_show_their_line(tmp_path: Path) -> None:
     path = tmp_path / "7.xml"
-    path.write_text(PASSAGE.replace(' text="Go"', ""), encoding="utf-8")
+    path.write_text(passage().replace(' text="Go"', ""), encoding="utf-8")
     with pytest.raises(FormatError, match=r'7\.xml:5: a terminal needs.*type="Word"'):
         list(io.read(path))
 

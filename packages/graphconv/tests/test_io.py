@@ -20,39 +20,11 @@ from graphconv.codecs import ucca
 from graphconv.errors import FormatError, GraphconvError
 from graphconv.graph import Edge, Graph, Node, Token
 from graphconv.io import files
+from graphconv.testing import passage
 
 SENTENCE = "1\tIt\tit\tPRP\t-\t-\t_\tARG1\n2\trains\train\tVBZ\t+\t+\tv:e-i\t_\n"
 SDP = f"#SDP 2015\n#1\n{SENTENCE}\n#2\n{SENTENCE}\n"
 AMR = '# ::id 1\n# ::snt Barak "O" barks .\n(b / bark-01 :ARG0 (p / person :name "O"))\n\n'
-PASSAGE = """<root annotationID="0" passageID="{id}">
-  <attributes />
-  <layer layerID="0">
-    <attributes />
-    <node ID="0.1" type="Word">
-      <attributes paragraph="1" paragraph_position="1" text="{text}" />
-    </node>
-  </layer>
-  <layer layerID="1">
-    <attributes />
-    <node ID="1.1" type="FN">
-      <attributes />
-      <edge toID="1.2" type="H">
-        <attributes />
-      </edge>
-    </node>
-    <node ID="1.2" type="FN">
-      <attributes />
-      <edge toID="0.1" type="Terminal">
-        <attributes />
-      </edge>
-    </node>
-  </layer>
-</root>
-"""
-
-
-def passage(name: str, text: str = "Go") -> str:
-    return PASSAGE.format(id=name, text=text)
 
 
 @pytest.fixture
@@ -511,7 +483,7 @@ def test_passages_in_one_stream(folder: Path, tmp_path: Path) -> None:
 def test_broken_streams_of_passages(
     tmp_path: Path, *, old: str, new: str, lost: int, message: str
 ) -> None:
-    texts = [PASSAGE.format(id=name, text="Go") for name in ("p1", "p2")]
+    texts = [passage(name) for name in ("p1", "p2")]
     before, _, after = "".join(ucca.join(texts)).rpartition(old)
     stream = tmp_path / "stream.xml"
     stream.write_text(before + new + after, encoding="utf-8")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import json
 import os
-import signal
 import stat
 import subprocess
 import sys
@@ -21,6 +20,7 @@ from click.testing import CliRunner, Result
 import graphconv
 from graphconv.errors import ConversionError
 from graphconv.io import files
+from graphconv.testing import interrupt_imports
 from transducer import Transducer
 from transducer.cli import main
 from transducer.parsing import files as parsing
@@ -445,21 +445,4 @@ def test_graphs_of_another_framework_are_sentences(memorized: Memorized, tmp_pat
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
 def test_ctrl_c_during_imports_is_silent() -> None:
-    program = (
-        "import os, signal, sys\n"
-        # A shell lets programs in the background ignore it.
-        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-        "class Interrupt:\n"
-        "    def find_spec(self, name, *_):\n"
-        "        if name == 'click': os.kill(os.getpid(), signal.SIGINT)\n"
-        "sys.meta_path.insert(0, Interrupt())\n"
-        "import transducer.cli\n"
-    )
-    result = subprocess.run([sys.executable, "-c", program], capture_output=True, check=False)
-    assert (result.returncode, result.stderr) == (-signal.SIGINT, b"")
-    after = (
-        "import signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
-        "import transducer.cli\nsignal.raise_signal(signal.SIGINT)\n"
-    )
-    result = subprocess.run([sys.executable, "-c", after], capture_output=True, check=False)
-    assert b"KeyboardInterrupt" in result.stderr
+    interrupt_imports("transducer.cli")

@@ -14,6 +14,9 @@ terminals.
 from __future__ import annotations
 
 import os
+import signal
+import subprocess
+import sys
 from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
@@ -38,6 +41,82 @@ CORPORA = Path(
     os.environ.get("ARBORA_CORPORA", Path(__file__).parents[4].parent / "shared" / "corpora")
 )
 """The folder of real treebanks; tests that need one are skipped where it is absent."""
+
+_PASSAGE = """<root annotationID="0" passageID="{id}">
+  <attributes />
+  <layer layerID="0">
+    <attributes />
+    <node ID="0.1" type="Word">
+      <attributes paragraph="1" paragraph_position="1" text="{word}" />
+    </node>
+    <node ID="0.2" type="Punctuation">
+      <attributes paragraph="1" paragraph_position="2" text="!" />
+    </node>
+  </layer>
+  <layer layerID="1">
+    <attributes />
+    <node ID="1.1" type="FN">
+      <attributes />
+      <edge toID="1.2" type="H">
+        <attributes />
+        <category slot="" tag="H" />
+      </edge>
+      <edge toID="1.3" type="U">
+        <attributes />
+        <category slot="" tag="U" />
+      </edge>
+    </node>
+    <node ID="1.2" type="FN">
+      <attributes />
+      <edge toID="0.1" type="Terminal">
+        <attributes />
+        <category slot="" tag="Terminal" />
+      </edge>
+    </node>
+    <node ID="1.3" type="PNCT">
+      <attributes />
+      <edge toID="0.2" type="Terminal">
+        <attributes />
+        <category slot="" tag="Terminal" />
+      </edge>
+    </node>
+  </layer>
+</root>
+"""
+
+
+def passage(passage_id: str = "7", word: str = "Go") -> str:
+    """Return a passage of UCCA as XML: a scene of one word, and punctuation.
+
+    >>> from graphconv.io import loads
+    >>> [token.form for token in loads(passage(word="Stop"))[0].tokens]
+    ['Stop', '!']
+    """
+    return _PASSAGE.format(id=passage_id, word=word)
+
+
+def interrupt_imports(module: str) -> None:
+    """Assert that Ctrl-C ends a command in silence while it imports, and is an error afterwards.
+
+    *module* is that of the command; click is the first of what it imports that takes a while.
+    """
+    # A shell lets programs in the background ignore the signal.
+    listen = "import os, signal, sys\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
+    hook = (
+        "class Interrupt:\n"
+        "    def find_spec(self, name, *_):\n"
+        "        if name == 'click': os.kill(os.getpid(), signal.SIGINT)\n"
+        "sys.meta_path.insert(0, Interrupt())\n"
+    )
+    during = _run(f"{listen}{hook}import {module}\n")
+    assert (during.returncode, during.stderr) == (-signal.SIGINT, b"")
+    after = _run(f"{listen}import {module}\nsignal.raise_signal(signal.SIGINT)\n")
+    assert b"KeyboardInterrupt" in after.stderr
+
+
+def _run(program: str) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run([sys.executable, "-c", program], capture_output=True, check=False)
+
 
 # Labels that look like names or marks of the conversion, with and without the escape.
 _ODD = (
