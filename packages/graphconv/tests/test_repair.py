@@ -245,6 +245,14 @@ def test_cost_is_linear() -> None:
     assert seconds(160) < 12 * small
 
 
+@pytest.mark.parametrize("before", ["", "(a / b)\n\n"])
+def test_a_comment_behind_text_outside_of_brackets_hides_nothing(before: str) -> None:
+    mended = repair(f"{before}# ::id 1\n# ::snt x\n  :ARG1 (c / city\n  #:name (n / name)\n")
+    found = list(amr.blocks(mended.text.split("\n"), "mended"))
+    assert mended.graphs == len(found) == (2 if before else 1)
+    assert [node.label for node in amr.parse(found[-1]).nodes] == ["city"]
+
+
 def test_command(tmp_path: Path) -> None:
     broken = tmp_path / "in.txt"
     broken.write_text("# ::id q\n(a / b :x (c / d)\n\n(e / f)\n")

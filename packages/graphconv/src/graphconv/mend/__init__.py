@@ -105,6 +105,8 @@ def _valid(text: str, filename: str, lineno: int, strict: bool = False) -> int |
     try:
         if _SURROGATE.search(body):
             raise FormatError("not valid UTF-8")
+        if not blocks:  # and an indented comment behind it, which hides it from the reader
+            raise FormatError("text outside of brackets")
         for block in blocks:
             _check(amr.parse(block), block)
         if len(blocks) > 1 and has_header(body.split("\n")):
