@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from graphconv import cli, io
+from graphconv import cli, export, io
 from graphconv.check import SAMPLE
 from graphconv.isomorphism import isomorphic
 from graphconv.testing import interrupt_imports
@@ -30,6 +30,7 @@ def ok(*arguments: str | Path, stdin: bytes | None = None) -> str:
 
 def test_names_of_formats_are_those_of_the_library() -> None:
     assert set(cli.FORMATS) == set(io.FORMATS)
+    assert cli.EXPORTS == export.EXPORTS
 
 
 def test_commands_are_the_documented_ones() -> None:

@@ -22,12 +22,13 @@ if TYPE_CHECKING:
 # The names are those of graphconv.io.FORMATS, repeated here so that --help imports no reader; a
 # test compares them.
 FORMATS = ("amr", "sdp", "ucca", "mrp", "arborescence", "relations", "graphml", "conllu")
+EXPORTS = ("cypher", "parquet")
 
 _input = click.argument("input_", metavar="IN", default="-", type=cliutil.existing())
 _output = click.option(
     "-o", "--output", default="-", metavar="OUT", help="Write here; - is standard output."
 )
-_to = click.option("--to", type=click.Choice(FORMATS), help="Format to write.")
+_to = click.option("--to", type=click.Choice(FORMATS + EXPORTS), help="Format to write.")
 _skip = click.option(
     "--skip-invalid", is_flag=True, help="Go on after a bad graph and report how many were skipped."
 )

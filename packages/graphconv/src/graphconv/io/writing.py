@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from graphconv.errors import FormatError, GraphconvError, located
+from graphconv.export import EXPORTS, SUFFIXES, export
 from graphconv.frameworks import framework
 from graphconv.graph import Graph, attribute
 from graphconv.io import files
@@ -65,14 +66,17 @@ def write(
     """Write graphs to a file (``-``: standard output; UCCA: a folder) and return their number.
 
     The format is the one given, else what the name of the file says, else the one that the first
-    graph came from. Relations go as TSV to a file called ``.tsv``. *place* says where the last
+    graph came from; ``cypher`` and ``parquet`` are for other programs and not read again. Relations
+    go as TSV to a file called ``.tsv``. *place* says where the last
     graph came from, so that errors can name it; *on_loss* is told the format and what of a graph
     has no place in it.
     """
     path = os.fspath(path)
     items = iter(graphs)
     suffix = _suffix(path)
-    name = format or named_format(path)
+    name = format or named_format(path) or SUFFIXES.get(suffix)
+    if name in EXPORTS:
+        return export(_valid(items, on_error, place), path, name)
     if name is None:
         first = next(items, None)
         if first is None:
@@ -91,6 +95,21 @@ def write(
         if count:
             file.write(footer(name).encode())
     return count
+
+
+def _valid(
+    items: Iterable[Graph | Arborescence],
+    on_error: OnError | None,
+    place: Callable[[], Place | None],
+) -> Iterator[Graph]:
+    for item in items:
+        try:
+            graph = as_graph(item)
+            graph.validate()
+        except GraphconvError as error:
+            report(_at(place(), error), on_error)
+        else:
+            yield graph
 
 
 def footer(name: str) -> str:
