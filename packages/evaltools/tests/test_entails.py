@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from hypothesis import example, given
+from hypothesis import strategies as st
 
 import evaltools
 from evaltools.cli import main
@@ -117,6 +118,21 @@ def test_a_graph_entails_itself(graph: Graph) -> None:
     assert found.certified
     assert not found.lacking
     assert not found.contradicted
+
+
+@pytest.mark.property
+@given(
+    st.sampled_from(("amr", "dm", "drg")).flatmap(
+        lambda name: st.tuples(graphs(name), graphs(name))
+    )
+)
+def test_any_two_graphs(pair: tuple[Graph, Graph]) -> None:
+    found = evaltools.entails(*pair)
+    assert (found.verdict == "contradicted") == bool(found.contradicted)
+    assert bool(found) == (not found.contradicted and not found.lacking)
+    json.dumps(found.to_json())
+    marks = found.highlight()
+    assert set(marks.nodes) <= {node.id for node in pair[0].nodes}
 
 
 @pytest.mark.property

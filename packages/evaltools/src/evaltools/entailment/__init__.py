@@ -151,8 +151,8 @@ class Prepared:
 
     graph: Graph
     statements: Statements
-    located: Graph
-    """The same graph; its anchors are words, where only an alignment gives them."""
+    spans: dict[str, Span]
+    """The characters of the nodes that stand for words; AMR's by an alignment."""
 
 
 def prepare(graph: Graph) -> Prepared:
@@ -164,7 +164,9 @@ def prepare(graph: Graph) -> Prepared:
         words = alignment.align(located).words
         nodes = [node._replace(anchors=words.get(node.id, ())) for node in graph.nodes]
         located = replace(located, nodes=tuple(nodes))
-    return Prepared(graph, statements(graph), located)
+    spans = {node.id: located.span(node.id) for node in located.nodes}
+    known = {node: span for node, span in spans.items() if span is not None}
+    return Prepared(graph, statements(graph), known)
 
 
 def _words(text: str) -> tuple[Token, ...]:
@@ -253,9 +255,8 @@ def _finding(verdict: Verdict, claim: Prepared, source: Prepared | None) -> Find
 
 def _characters(side: Prepared, nodes: Iterable[str]) -> tuple[Span, ...]:
     """Return the characters of nodes and of their values, those that touch made one."""
-    known = {node.id for node in side.graph.nodes}
     every = [part for node in nodes for part in (node, *side.statements.parts.get(node, ()))]
-    spans = sorted({s for node in every if node in known and (s := side.located.span(node))})
+    spans = sorted({side.spans[node] for node in every if node in side.spans})
     merged: list[Span] = []
     for start, end in spans:
         if merged and start <= merged[-1][1] + 1:
