@@ -36,6 +36,18 @@ def make(monkeypatch: pytest.MonkeyPatch) -> Any:
     return runpy.run_path(str(TOOLS / "make_models.py"))["make"]
 
 
+def test_a_step_that_says_what_its_kind_does_not_know_is_refused(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.syspath_prepend(str(TOOLS))
+    read_steps = runpy.run_path(str(TOOLS / "make_models.py"))["read_steps"]
+    path = tmp_path / "models.toml"
+    for wrong in ('average = ["a"]\nrecipe = "tiny"', 'train = "dm"\nfrm = "x"', 'recipe = "tiny"'):
+        path.write_text(f"[step.x]\n{wrong}\n")
+        with pytest.raises(SystemExit, match="the step x has "):
+            read_steps(path)
+
+
 @pytest.mark.parametrize("task", TASKS)
 def test_steps_come_after_those_that_they_need(task: str, tmp_path: Path) -> None:
     inside = f"{tmp_path / 'runs'}/"
