@@ -168,5 +168,5 @@ def _parsed(task: str, device: str) -> Finding:
     except (TransducerError, RuntimeError, OSError) as error:
         return Finding(what, BAD, (str(error) or type(error).__name__).splitlines()[0])
     words = 2 * sum(len(sentence.split()) for sentence in _SENTENCES)
-    where = next(parser.model.parameters()).device
+    where = parser.device
     return Finding(what, OK, f"loaded in {loaded:.1f} s, {words / seconds:.0f} words/s on {where}")

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import copy
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -28,19 +30,44 @@ class Int8Linear(nn.Module):
 
     def __init__(self, weight: Tensor, bias: Tensor | None = None) -> None:
         super().__init__()
-        weight, bias = weight.detach(), None if bias is None else bias.detach()
-        scale = (weight.abs().amax(1) / 127).clamp_min(1e-12)
-        zero = torch.zeros(len(weight), dtype=torch.long)
-        with warnings.catch_warnings():
-            # torch means to replace its quantized tensors; nothing else is as fast on a CPU yet.
-            warnings.filterwarnings("ignore", ".*quantize_per_channel", UserWarning)
-            rounded = torch.quantize_per_channel(weight, scale, zero, 0, torch.qint8)
-        self.packed: Any = torch.ops.quantized.linear_prepack(rounded, bias)
+        rounded, scale = _rounded_rows(weight.detach())
+        self.register_buffer("weight", rounded)
+        self.register_buffer("scale", scale)
+        self.register_buffer("bias", None if bias is None else bias.detach())
+        self._packed: Any = None
 
     def forward(self, inputs: Tensor) -> Tensor:
         """Return inputs W' + b."""
-        result: Tensor = torch.ops.quantized.linear_dynamic(inputs, self.packed, True)
+        if self._packed is None:  # made when the weights are there
+            self._packed = _packed(self.weight, self.scale, self.bias)
+        result: Tensor = torch.ops.quantized.linear_dynamic(inputs, self._packed, True)
         return result
+
+
+def _rounded_rows(weight: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the weights as whole numbers, and what one is worth in each row."""
+    if weight.is_meta:
+        return torch.empty_like(weight, dtype=torch.int8), weight.new_empty(len(weight))
+    scale = (weight.abs().amax(1) / 127).clamp_min(1e-12)
+    zero = torch.zeros(len(weight), dtype=torch.long)
+    with _undeprecated():
+        return torch.quantize_per_channel(weight, scale, zero, 0, torch.qint8).int_repr(), scale
+
+
+def _packed(weight: Any, scale: Any, bias: Any) -> Any:
+    """Return rounded weights in the order in which the CPU reads them."""
+    zero = torch.zeros(len(weight), dtype=torch.long)
+    with _undeprecated():
+        rounded = torch._make_per_channel_quantized_tensor(weight, scale, zero, 0)
+        return torch.ops.quantized.linear_prepack(rounded, bias)
+
+
+@contextmanager
+def _undeprecated() -> Iterator[None]:
+    """Torch means to replace its quantized tensors; nothing else is as fast on a CPU yet."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", ".*quantize", UserWarning)
+        yield
 
 
 class Int8Cell(nn.Module):
@@ -101,11 +128,12 @@ class Bf16Linear(nn.Module):
     def __init__(self, weight: Tensor, bias: Tensor | None = None) -> None:
         super().__init__()
         self.weight = nn.Parameter(weight.detach().bfloat16(), requires_grad=False)
-        self.bias = None if bias is None else bias.detach().bfloat16()
+        self.register_buffer("bias", None if bias is None else bias.detach().bfloat16())
 
     def forward(self, inputs: Tensor) -> Tensor:
         """Return inputs W' + b."""
-        return functional.linear(inputs.bfloat16(), self.weight, self.bias).float()
+        bias: Any = self.bias
+        return functional.linear(inputs.bfloat16(), self.weight, bias).float()
 
 
 def _replace_linear(
@@ -122,8 +150,13 @@ def _replace_linear(
 @torch.no_grad()
 def shorten(encoder: nn.Module) -> None:
     """Let a pre-trained encoder compute with 16 bits, where that is faster."""
-    if torch.cpu._is_avx512_bf16_supported():
+    if has_bf16():
         _replace_linear(encoder, Bf16Linear)
+
+
+def has_bf16() -> bool:
+    """Return whether this CPU computes with 16 bits."""
+    return torch.cpu._is_avx512_bf16_supported()
 
 
 def has_int8(device: torch.device) -> bool:
@@ -138,6 +171,7 @@ def to_int8(model: TransducerModel) -> TransducerModel:
     result = copy.deepcopy(model, shared).eval()
     shorten(result.encoder_embedding)
     result.decoder_cells = nn.ModuleList(Int8Cell(*layer) for layer in result.decoder.all_weights)
+    result.decoder = None  # its cells take its place
     result.encoder = Int8BiLSTM(result.encoder)
     _replace_linear(result, Int8Linear, but=result.encoder_embedding)
     return result

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable
 from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors.torch import load_file
+from safetensors import safe_open
 from tokenizers import Tokenizer
 from torch import Tensor, nn
 from torch.nn import functional
@@ -38,6 +38,8 @@ _MPNET_NAMES = {
 }
 """What MPNet calls parts that BERT has, too."""
 _TENSORFLOW_NAMES = {"LayerNorm.gamma": "LayerNorm.weight", "LayerNorm.beta": "LayerNorm.bias"}
+_POSITIONS = "embeddings.position_embeddings.weight"
+_TYPES = "embeddings.token_type_embeddings.weight"
 _NEEDED = (
     "vocab_size",
     "hidden_size",
@@ -62,8 +64,9 @@ def is_bert(folder: Path) -> bool:
     return known and complete and config.get("hidden_act") == "gelu" and plain
 
 
-def _cutter(folder: Path, positions: int) -> Cutter:
+def bert_cutter(folder: Path) -> Cutter:
     """Return what cuts sentences into sub-words."""
+    positions = _config(folder)["max_position_embeddings"]
     tokenizer = Tokenizer.from_file(str(folder / _TOKENIZER))
     named = {name: f"[{name.upper()}]" for name in ("unk", "pad", "cls", "sep", "mask")}
     path = folder / "tokenizer_config.json"
@@ -180,44 +183,52 @@ def _output(inputs: int, size: int, norm: float) -> nn.ModuleDict:
     return nn.ModuleDict({"dense": nn.Linear(inputs, size), "LayerNorm": nn.LayerNorm(size, norm)})
 
 
-def _as_bert(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Return MPNet's weights under BERT's names."""
-    result = {}
-    for name, weight in weights.items():
-        known = (other for other in _MPNET_NAMES if other in name)
-        result[next((name.replace(o, _MPNET_NAMES[o]) for o in known), name)] = weight
-    places = result["embeddings.position_embeddings.weight"][_MPNET_FIRST:]
-    none = places.new_zeros(1, places.shape[1])
-    return result | {
-        "embeddings.position_embeddings.weight": places,
-        "embeddings.token_type_embeddings.weight": none,
-    }
-
-
-def load_bert(folder: Path) -> tuple[Cutter, Bert]:
-    """Load tokenizer and encoder from a folder."""
-    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-    weights = {_current(name): w for name, w in load_file(folder / _WEIGHTS).items()}
+def _config(folder: Path) -> dict[str, Any]:
+    """Return the settings of an encoder; positions are those that a sub-word can have."""
+    config: dict[str, Any] = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     if config["model_type"] == "mpnet":
-        weights = _as_bert(weights)
         config["max_position_embeddings"] -= _MPNET_FIRST
-    with outlined():  # no random weights: they are replaced at once
-        model = Bert(config)
+    return config
+
+
+def outline_bert(folder: Path) -> Bert:
+    """Return the encoder of a folder without its weights."""
+    with outlined():
+        return Bert(_config(folder)).eval()
+
+
+def load_bert(folder: Path) -> Bert:
+    """Load the encoder of a folder."""
+    model = outline_bert(folder)
     wanted = model.state_dict()
-    found = {name: weights[name].float() for name in wanted if name in weights}
+    found = read_bert(folder, wanted)
+    if _config(folder)["model_type"] == "mpnet":  # it has no types of tokens
+        found.setdefault(_TYPES, torch.zeros(wanted[_TYPES].shape))
     missing = {n: torch.zeros(t.shape) for n, t in wanted.items() if n not in found}
     check_weights(list(missing))
     model.load_state_dict({**found, **missing}, assign=True)
-    return _cutter(folder, config["max_position_embeddings"]), model.eval()
+    return model
 
 
-def _current(name: str) -> str:
-    """Return what a weight is called today; the first checkpoints come from TensorFlow."""
+def read_bert(folder: Path, wanted: Container[str]) -> dict[str, Tensor]:
+    """Return the weights with these names, as far as a folder has them: mapped, where possible."""
+    mpnet = _config(folder)["model_type"] == "mpnet"
+    with safe_open(folder / _WEIGHTS, "pt") as file:
+        names = {_bert_name(stored, mpnet=mpnet): stored for stored in file.keys()}  # noqa: SIM118
+        found = {n: file.get_tensor(s).float() for n, s in names.items() if n in wanted}
+    if mpnet and _POSITIONS in found:
+        found[_POSITIONS] = found[_POSITIONS][_MPNET_FIRST:]
+    return found
+
+
+def _bert_name(name: str, *, mpnet: bool) -> str:
+    """Return what BERT calls a weight today; the first checkpoints come from TensorFlow."""
     for prefix in ("bert.", "mpnet."):
         name = name.removeprefix(prefix)
     for old, new in _TENSORFLOW_NAMES.items():
         name = f"{name.removesuffix(old)}{new}" if name.endswith(old) else name
-    return name
+    known = (other for other in _MPNET_NAMES if mpnet and other in name)
+    return next((name.replace(other, _MPNET_NAMES[other]) for other in known), name)
 
 
 def check_weights(missing: Iterable[str]) -> None:

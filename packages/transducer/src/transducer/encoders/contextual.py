@@ -11,10 +11,19 @@ from torch import Tensor, nn
 
 from transducer.config import ModelConfig
 from transducer.encoders.bert import Bert
-from transducer.encoders.loading import embeddings_of, layers_of, load, shape, told
+from transducer.encoders.loading import (
+    embeddings_of,
+    layers_of,
+    load,
+    load_cutter,
+    outline_of,
+    shape,
+    told,
+)
 from transducer.encoders.low_rank import learn_differences
 from transducer.encoders.subwords import Subwords, cut_sentences
 from transducer.errors import ModelError
+from transducer.outline import is_outlined
 
 if TYPE_CHECKING:
     from transducer.data.batches import Batch
@@ -22,12 +31,12 @@ if TYPE_CHECKING:
 
 def cut(name: str, sentences: Sequence[Sequence[str]], width: int) -> Subwords:
     """Cut sentences into the sub-words of an encoder."""
-    return cut_sentences(load(name)[0], sentences, width)
+    return cut_sentences(load_cutter(name), sentences, width)
 
 
 def mask_number(name: str) -> int:
     """Return the number of the sub-word that an encoder knows as a gap in the text."""
-    return load(name)[0].mask
+    return load_cutter(name).mask
 
 
 def pool(layers: Tensor, subwords: Subwords, sentences: int, width: int) -> Tensor:
@@ -50,7 +59,8 @@ def _copy(model: Any, *, shared: bool) -> Any:
 def _tunable(config: ModelConfig) -> Any:
     """Return a copy of the encoder in which whatever is tuned requires gradients."""
     rank, depth = config.contextual_rank, config.contextual_depth
-    model = _copy(load(config.contextual)[1], shared=rank > 0)
+    model = outline_of(config.contextual) if is_outlined() else load(config.contextual)[1]
+    model = _copy(model, shared=rank > 0)
     model.train().requires_grad_(not rank)
     embeddings_of(model).requires_grad_(False)
     if depth or rank:

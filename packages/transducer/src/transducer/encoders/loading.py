@@ -16,7 +16,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from transducer.encoders.bert import check_weights, is_bert, load_bert
+from transducer.encoders.bert import bert_cutter, check_weights, is_bert, load_bert, outline_bert
 from transducer.encoders.places import find
 from transducer.encoders.subwords import MOST_AT_ONCE, Cutter, make_cutter
 from transducer.errors import ModelError
@@ -29,13 +29,30 @@ _NAMES = ("unk", "pad", "cls", "sep", "mask")
 def load(name: str) -> tuple[Cutter, Any]:
     """Return tokenizer and model, loaded once per process; the model is not to be changed."""
     encoder, expected = find(name), shape(name)
-    with told(name):
+    with told(name), torch.inference_mode(mode=False):  # others may tune what is loaded here
         if is_bert(encoder.folder):
-            return load_bert(encoder.folder)
+            return load_cutter(name), load_bert(encoder.folder)
         with encoder.alone() as folder:
             cutter, model = _by_transformers(folder)
         _probe(cutter, model, expected)
     return cutter, model
+
+
+@cache
+def load_cutter(name: str) -> Cutter:
+    """Return what cuts sentences into sub-words; the weights are read only if they have to be."""
+    folder = find(name).folder
+    with told(name):
+        if is_bert(folder):
+            return bert_cutter(folder)
+    return load(name)[0]
+
+
+def outline_of(name: str) -> Any:
+    """Return an encoder without weights, where our own code runs it."""
+    folder = find(name).folder
+    with told(name):
+        return outline_bert(folder) if is_bert(folder) else load(name)[1]
 
 
 @cache

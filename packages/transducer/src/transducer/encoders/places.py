@@ -276,7 +276,7 @@ def pinned(config: Config) -> Config:
 
 def known() -> list[Reference]:
     """Return the encoders of our recipes, and those that this user has trained with."""
-    others = [_read_json(path) for path in sorted(_folders().glob("*"))]
+    others = [read_json(path) for path in sorted(_folders().glob("*"))]
     return [parse_reference(str(text)) for text in (*PINNED, *(o["encoder"] for o in others if o))]
 
 
@@ -326,7 +326,7 @@ def _bare_name(folder: Path) -> str:
 
 def _caches(reference: Reference) -> Iterator[tuple[str, Path, Reference]]:
     """Yield the folders where an encoder may be from before, and what it is called there."""
-    before = _read_json(_folders() / reference.digest) if reference.digest else {}
+    before = read_json(_folders() / reference.digest) if reference.digest else {}
     if "folder" in before:
         yield _FOLDER, Path(str(before["folder"])), reference
     snapshots = hub_folder(reference.name) / "snapshots"
@@ -477,7 +477,7 @@ def _examined(folder: Path, reference: Reference, place: str) -> Encoder:
         for name in names if known is None else ():
             if name.endswith("config.json"):
                 _refuse_code(folder / name)
-        files = _hashed(folder, names)
+        files = hashed(folder, names)
     except OSError as error:
         raise ModelError(f"{error.filename}: {error.strerror}") from error
     except ModelError as error:
@@ -513,11 +513,11 @@ def _refuse_code(path: Path) -> None:
             raise ModelError(f"{path.name}: {field} names code of its own, which is never run")
 
 
-def _hashed(folder: Path, names: Iterable[str]) -> dict[str, File]:
+def hashed(folder: Path, names: Iterable[str]) -> dict[str, File]:
     """Return size and SHA-256 of files; one that has not changed since last time is not read."""
     key = hashlib.sha256(str(folder).encode()).hexdigest()
     stamp = cache_folder("encoders") / "stamps" / f"{key}.json"
-    before = _read_json(stamp)
+    before = read_json(stamp)
     after: dict[str, Any] = {}
     for name in names:
         status = (folder / name).stat()
@@ -533,7 +533,7 @@ def _hashed(folder: Path, names: Iterable[str]) -> dict[str, File]:
     return {name: File(entry[0], entry[3]) for name, entry in after.items()}
 
 
-def _read_json(path: Path) -> dict[str, Any]:
+def read_json(path: Path) -> dict[str, Any]:
     """Return what a small file of the cache says, or nothing."""
     try:
         values = json.loads(path.read_text(encoding="utf-8"))

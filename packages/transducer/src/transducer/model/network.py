@@ -96,7 +96,7 @@ class TransducerModel(nn.Module):
         self.index_embedding = nn.Embedding(MAX_INDEX, c.index_size)
         self.relation_embedding = nn.Embedding(len(v.relations), c.relation_size, padding_idx=PAD)
         node = self.node_embedding.size
-        self.decoder = nn.LSTM(
+        self.decoder: Any = nn.LSTM(
             node + c.index_size,
             c.decoder_size,
             c.decoder_layers,

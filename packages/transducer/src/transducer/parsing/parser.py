@@ -41,6 +41,7 @@ from transducer.int8 import has_int8, to_int8
 from transducer.model.inputs import Features, make_batch, make_features
 from transducer.model.network import TransducerModel
 from transducer.storage import checkpoint, hub
+from transducer.storage.rounded import Source, is_kept, load_rounded
 from transducer.storage.shipped import find_model
 from transducer.text.annotation import Annotator, model_annotator
 from transducer.text.tokens import clean, tokenize
@@ -72,25 +73,31 @@ class Transducer:
         self,
         task: Task,
         vocabularies: Vocabularies,
-        model: TransducerModel,
+        model: TransducerModel | None,
         score: dict[str, Any],
         *,
         group: Group = ALONE,
         about: dict[str, Any] | None = None,
+        rounded: TransducerModel | None = None,
     ) -> None:
+        """Take a model; *rounded* is one in 8 bits, without which it is made when it is needed."""
         self.task = task
         self.vocabularies = vocabularies
-        self.model = model
+        self._model = model
         self.score = score
         self.group = group
         self.folder: Path | None = None
         """Where it was loaded from."""
         self.about = about or {}
         """The name of the model, the version of the package, the hash of the weights."""
-        device = next(model.parameters()).device
-        self.features: Features | None = make_features(task.config, None, device)
+        known = model or rounded
+        assert known is not None
+        self.device = next(known.parameters()).device
+        self.features: Features | None = make_features(task.config, None, self.device)
         self._rules: Rules | None = None
         self._rounded: tuple[TransducerModel, FrozenFeatures | None] | None = None
+        if rounded is not None:
+            self._rounded = rounded, None
 
     @classmethod
     def load(cls, folder: str | Path, device: str = "auto", *, spotlight: str = "") -> Transducer:
@@ -99,13 +106,32 @@ class Transducer:
         *spotlight* is the address of a service that links the names of AMR; none is asked without.
         """
         group = join(device)
-        saved = checkpoint.load(folder, pick_device(device))
-        merge_differences(saved.model)
-        task = replace(saved.task, linker=make_linker(spotlight))
-        about = describe(Path(folder))
-        loaded = cls(task, saved.vocabularies, saved.model, saved.score, group=group, about=about)
-        loaded.folder = Path(folder)
+        folder, place = Path(folder), pick_device(device)
+        config, vocabularies, task = checkpoint.load_setup(folder)
+        task = replace(task, linker=make_linker(spotlight))
+        model = rounded = None
+        if is_kept(folder, config, place):
+            about, score = describe(folder), checkpoint.read_score(folder)
+            rounded = load_rounded(Source(folder, task, vocabularies, about["sha256"]))
+        else:
+            saved = checkpoint.load(folder, place)
+            about, score, model = describe(folder), saved.score, saved.model
+            merge_differences(model)
+        loaded = cls(task, vocabularies, model, score, group=group, about=about, rounded=rounded)
+        loaded.folder = folder
         return loaded
+
+    @property
+    def model(self) -> TransducerModel:
+        """The model in full precision, loaded when it is first asked for."""
+        if self._model is None:
+            folder = self._source()
+            model = checkpoint.load(folder, self.device).model
+            if describe(folder) != self.about:
+                raise TransducerError(f"{folder} is another model than it was when it was loaded")
+            merge_differences(model)
+            self._model = model
+        return self._model
 
     @classmethod
     def shipped(cls, task: str, device: str = "auto", *, spotlight: str = "") -> Transducer:
@@ -299,23 +325,21 @@ class Transducer:
     ) -> list[list[Decoded]]:
         """Decode one batch; AMR always with details, which say what its nodes stand for."""
         details = details or not self.task.trees.words_are_nodes
-        rounded = settings.int8 and has_int8(next(self.model.parameters()).device)
+        rounded = settings.int8 and has_int8(self.device)
         model, features = self._in_8_bits() if rounded else (self.model, self.features)
         batch = self.batch(items, features)
-        if self._rules is None or self.model.training:
-            self._rules = make_rules(self.model, self.vocabularies, self.task)
+        if self._rules is None or (self._model is not None and self._model.training):
+            self._rules = make_rules(self._model or model, self.vocabularies, self.task)
         return decode(model, batch, items, self._rules, settings, details=details, **more)
 
     def batch(self, items: Sequence[Item], features: Features | None = None) -> Batch:
         """Collate items with their contextual vectors."""
-        device = next(self.model.parameters()).device
         source = features or self.features
-        return make_batch(items, self.vocabularies, self.task.config, source).to(device)
+        return make_batch(items, self.vocabularies, self.task.config, source).to(self.device)
 
     def _in_8_bits(self) -> tuple[TransducerModel, FrozenFeatures | None]:
         if self._rounded is None:
-            device = next(self.model.parameters()).device
-            features = make_features(self.task.config, None, device)
+            features = make_features(self.task.config, None, self.device)
             self._rounded = to_int8(self.model), features and features.shortened()
         return self._rounded
 
