@@ -1,6 +1,7 @@
 """The open AMR corpus without its sentences, and the command that puts them back."""
 
 import gzip
+import json
 import re
 import sys
 from pathlib import Path
@@ -93,6 +94,16 @@ def test_profiles_and_sdp_files(folder: Path) -> None:
     result = joined(folder, *sources, "--wescience", "ws01", "--wescience", "ws.sdp")
     assert result.exit_code == 0, result.output
     assert (folder / "out.amr").read_text(encoding="utf-8") == AMR
+
+
+def test_examples_of_propbank_as_json_lines(folder: Path) -> None:
+    text = "She gave up : `` no more '' , & left ."
+    line = json.dumps({"id": "give-up-07", "text": text})
+    (folder / "examples.jsonl.gz").write_bytes(gzip.compress(line.encode()))
+    result = joined(folder, "--propbank", "examples.jsonl.gz", "--partial")
+    assert result.exit_code == 0, result.output
+    (graph,) = graphconv.read(folder / "out.amr")
+    assert SENTENCES[graph.id] == graph.text
 
 
 def test_what_is_missing_or_differs(folder: Path) -> None:

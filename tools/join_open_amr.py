@@ -20,6 +20,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import html
+import json
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
@@ -86,20 +87,30 @@ def ucca_sentences(path: Path) -> Iterator[tuple[str, str]]:
 
 
 def propbank_sentences(path: Path) -> Iterator[tuple[str, str]]:
-    """Yield the ids and texts of the examples in a frame file, or in a folder of them.
+    """Yield the ids and texts of examples: a frame file, a folder of them, or JSON lines.
 
     An id is the roleset and the beginning of the text's hash: a roleset has several examples.
     """
     files = sorted(path.glob("*.xml")) if path.is_dir() else [path]
     for file in files:
-        roleset = ""
-        for match in _FRAMES.finditer("\n".join(_lines(file))):
-            if match["roleset"]:
-                roleset = re.sub(r"[._]", "-", match["roleset"])
-            else:
-                forms = html.unescape(match["text"]).replace("``", '"').replace("''", '"').split()
-                text = untokenized(forms)
-                yield f"{roleset}.{digest(text)[:6]}", text
+        for roleset, tokens in _examples(file):
+            text = untokenized(tokens.replace("``", '"').replace("''", '"').split())
+            yield f"{roleset}.{digest(text)[:6]}", text
+
+
+def _examples(file: Path) -> Iterator[tuple[str, str]]:
+    """Yield the roleset and the tokens of each example."""
+    if ".jsonl" in file.suffixes:
+        for line in _lines(file):
+            example = json.loads(line)
+            yield example["id"], example["text"]
+        return
+    roleset = ""
+    for match in _FRAMES.finditer("\n".join(_lines(file))):
+        if match["roleset"]:
+            roleset = re.sub(r"[._]", "-", match["roleset"])
+        else:
+            yield roleset, html.unescape(match["text"])
 
 
 def join(

@@ -33,7 +33,7 @@ Step = dict[str, Any]
 _KEYS = {
     "train": {"recipe", "data", "more", "use", "from", "encoder_from", "set", "seed"},
     "average": set[str](),
-    "amrize": {"like", "longest"},
+    "tool": {"options", "arguments"},
 }
 """What a step of each kind may say."""
 
@@ -95,16 +95,19 @@ def _average(step: Step, tables: Mapping[str, Any]) -> list[str]:
     return ["average", *step["average"]]
 
 
-def _amrize(step: Step, tables: Mapping[str, Any]) -> list[str]:
+def _tool(step: Step, tables: Mapping[str, Any]) -> list[str]:
     del tables
-    like = [word for file in step["like"] for word in ("--like", file)]
-    return ["amrize", "--longest", str(step["longest"]), *like, step["amrize"]]
+    words = [f"{step['tool']}.py"]
+    for option, value in step.get("options", {}).items():
+        values = value if isinstance(value, list) else [value]
+        words += [word for value in values for word in (f"--{option}", str(value))]
+    return [*words, *step.get("arguments", ())]
 
 
 _COMMANDS: dict[str, Callable[[Step, Mapping[str, Any]], list[str]]] = {
     "train": _train,
     "average": _average,
-    "amrize": _amrize,
+    "tool": _tool,
 }
 
 
@@ -122,7 +125,7 @@ def command_of(name: str, steps: Mapping[str, list[str]], runs: Path, folder: Pa
     """Return the command of a step, which writes to the folder or file of its name in *runs*."""
     places: Mapping[str, object] = {"C": folder} | {step: runs / step for step in steps}
     verb, *rest = (word.format_map(places) for word in steps[name])
-    tool = [str(TOOLS / "amrize.py")] if verb == "amrize" else ["-m", "transducer", verb]
+    tool = [str(TOOLS / verb)] if verb.endswith(".py") else ["-m", "transducer", verb]
     return [sys.executable, *tool, *rest, "-o", str(runs / name)]
 
 

@@ -142,7 +142,7 @@ def main(
     found = (e for e in examples(Path(source), known) if e.roleset in frames)
     parser = Transducer.load(model) if model else Transducer.shipped("amr")
     counts: Counter[str] = Counter()
-    write(silver(parser, found, counts, beam), target)
+    write(silver(parser, found, counts, beam), target, format="amr")
     for what, number in counts.most_common():
         click.echo(f"{number:6,}  {what}", err=True)
 
