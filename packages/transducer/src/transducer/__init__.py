@@ -34,8 +34,10 @@ _HOMES = {
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 
-def __getattr__(name: str) -> Any:
-    # Imported on first use: torch is slow to load, and --help does not need it.
-    if name in _HOMES:
-        return getattr(import_module(_HOMES[name]), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+if not TYPE_CHECKING:  # so that a checker of types still knows which names there are
+
+    def __getattr__(name: str) -> Any:
+        # Imported on first use: torch is slow to load, and --help does not need it.
+        if name in _HOMES:
+            return getattr(import_module(_HOMES[name]), name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
