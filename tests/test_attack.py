@@ -12,6 +12,9 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tools"))
 import attack
 from campaign import ends, files, models, mutation
 
+from graphconv import io
+from graphconv.frameworks import FRAMEWORKS
+
 
 def test_damaged_files_have_explained_results() -> None:
     found = attack.campaign(inputs=300, seed=31, jobs=1)
@@ -55,7 +58,10 @@ def test_mutations_are_seeded_and_change_files(change: mutation.Mutation) -> Non
 
 def test_seeds_hold_every_format() -> None:
     kinds = {name.partition(".")[2] for name in mutation.seeds()}
-    assert {"amr", "sdp", "xml", "mrp", "jsonl", "tsv"} <= kinds
+    frameworks = {name.partition(".")[0] for name in mutation.seeds()}
+    assert {*FRAMEWORKS} - frameworks == {"pas", "psd"}  # which are as dm
+    assert kinds == {"amr", "sdp", "xml", "mrp", "jsonl", "tsv", "graphml", "conllu"}
+    assert len(kinds) == len(io.FORMATS)
 
 
 @pytest.mark.parametrize(

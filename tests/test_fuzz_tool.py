@@ -8,7 +8,11 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parents[1] / "tools"))
 import fuzz
 
-from graphconv import check, mend
+from graphconv import check, io, mend
+
+
+def test_every_format_is_read() -> None:
+    assert {*fuzz.GRAPHS} == {*io.FORMATS}
 
 
 @pytest.mark.parametrize("reader", fuzz.READERS)

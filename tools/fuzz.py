@@ -25,12 +25,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-GRAPHS = ("sdp", "amr", "ucca", "mrp", "arborescence", "relations")
+GRAPHS = ("sdp", "amr", "ucca", "mrp", "arborescence", "relations", "graphml", "conllu")
 SIDE = "side"
 READERS = (*GRAPHS, "repair", SIDE)
 
 _LONGEST = 4096
-_SUFFIXES = {"sdp": "sdp", "amr": "amr", "ucca": "xml", "mrp": "mrp", "arborescence": "jsonl"}
+_SUFFIXES = {"ucca": "xml", "arborescence": "jsonl", "relations": "tsv"}
 
 
 class Finding(Exception):  # noqa: N818 - what is looked for
@@ -140,7 +140,7 @@ def seeds(reader: str) -> Iterator[bytes]:
 
     if reader == "repair":
         reader = "amr"
-    suffix = _SUFFIXES.get(reader, "tsv")
+    suffix = _SUFFIXES.get(reader, reader)
     for name, data in mutation.seeds().items():
         if name.endswith(suffix):
             yield data

@@ -80,7 +80,7 @@ def attack(folder: Path, number: int, seed: int, counts: Counter[str]) -> Iterat
 def _runs(rng: random.Random, bad: str, good: str, folder: Path) -> list[Run]:
     """Return three commands with a damaged file: to look, to write, to score."""
     skip = rng.choice(_SKIP)
-    to = rng.choice(["amr", "sdp", "ucca", "mrp", "arborescence", "relations"])
+    to = rng.choice(io.FORMATS)
     out = str(folder / _OUT)
     looks: list[Run] = [
         ("graphconv", ["check", *skip, bad]),

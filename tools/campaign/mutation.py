@@ -10,6 +10,7 @@ import json
 import random
 import re
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from typing import Any
 from graphconv import check, io
 from graphconv.codecs import Block, arborescence, mrp, relations
 from graphconv.conversion import to_arborescence
+from graphconv.errors import FormatError
 
 Mutation = Callable[[bytes, random.Random], bytes]
 
@@ -28,17 +30,23 @@ _ODD = [
 _TOKEN = re.compile(rb"[\w.]+|[^\w\s]")
 
 
+# What our own writers never write, and what side records therefore have to keep.
 _UNUSUAL = """{"id": "1", "flavor": 0, "framework": "dm", "version": 1.0, "time": "2019-08-06",
 "source": ["a"], "input": "I go.", "tops": [1], "nodes": [{"id": 0, "label": "I", "odd": 3,
 "anchors": [{"from": 0, "to": 1}, {"from": 0, "to": 0}]}, {"id": 1, "label": "go",
 "anchors": [{"from": 2, "to": 4}]}],
 "edges": [{"source": 1, "target": 0, "label": "ARG1", "odd": [1]}]}"""
-# What our own writers never write, and what side records therefore have to keep.
+# Of a framework that has only MRP; the sample has none of it.
+_OTHER = """{"id": "1", "flavor": 1, "framework": "%s", "version": 1.1, "time": "2020-04-01",
+"input": "Dogs bark.", "tops": [1], "nodes": [{"id": 0, "label": "_dog_n_1",
+"properties": ["num"], "values": ["pl"], "anchors": [{"from": 0, "to": 4}]},
+{"id": 1, "label": "_bark_v_1", "anchors": [{"from": 5, "to": 10}]}],
+"edges": [{"source": 1, "target": 0, "label": "ARG1"}]}"""
 
 
 @cache
 def seeds() -> dict[str, bytes]:
-    """Return a file of each format, made from the bundled sample."""
+    """Return files of each format and framework, most of them made from the bundled sample."""
     found: dict[str, bytes] = {}
     for path in map(Path, check.sample_paths()):
         for file in sorted(path.iterdir())[:1] if path.is_dir() else [path]:
@@ -51,9 +59,14 @@ def seeds() -> dict[str, bytes]:
             found[f"{kind}.mrp"] = "".join(map(mrp.format, graphs)).encode()
             found[f"{kind}.jsonl"] = "".join(map(arborescence.format, trees)).encode()
             found[f"{kind}.tsv"] = "".join(map(relations.format_tsv, trees)).encode()
-    unusual = mrp.parse(Block(_UNUSUAL.replace("\n", " "), "unusual", 1))
-    found["unusual.mrp"] = mrp.format(unusual).encode()
-    found["unusual.jsonl"] = arborescence.format(to_arborescence(unusual)).encode()
+            for more in ("graphml", "conllu"):
+                with suppress(FormatError):  # CoNLL-U has no place for AMR and UCCA
+                    found[f"{kind}.{more}"] = io.dumps(graphs, more).encode()
+    records = {"unusual": _UNUSUAL, **{name: _OTHER % name for name in ("eds", "ptg", "drg")}}
+    for name, record in records.items():
+        graph = mrp.parse(Block(record.replace("\n", " "), name, 1))
+        found[f"{name}.mrp"] = mrp.format(graph).encode()
+        found[f"{name}.jsonl"] = arborescence.format(to_arborescence(graph)).encode()
     return found
 
 

@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 import pytest
 from click.testing import CliRunner
 
-from graphconv import io
+from graphconv import check, io
 from graphconv.arborescence import relations
 from graphconv.check import check_graph
 from graphconv.cli import main
@@ -102,22 +102,33 @@ def test_side_records_that_no_writer_believes(
 @pytest.mark.parametrize(
     "said_of_node",
     [
-        {"anchors": [{"from": 9, "to": 99}]},
-        {"anchors": [{"from": None, "to": 0}]},
-        {"anchors": 3},
-        {"properties": [1]},
-        {"id": [1]},
+        '[{"anchors": [{"from": 9, "to": 99}]}, []]',
+        '[{"anchors": [{"from": null, "to": 0}]}, []]',
+        '[{"anchors": 3}, []]',
+        '[{"properties": [1]}, []]',
+        '[{"id": [1]}, []]',
+        "[{}, [1]]",
+        "[[], []]",
+        "[",
     ],
 )
-def test_what_a_side_record_says_of_mrp_is_not_believed(
-    tmp_path: Path, said_of_node: dict[str, Any]
-) -> None:
-    attributes = [["mrp", json.dumps([said_of_node, []])]]
+def test_what_a_side_record_says_of_mrp_is_not_believed(tmp_path: Path, said_of_node: str) -> None:
+    attributes = [["mrp", said_of_node]]
     side = {**DM_TREE["side"], "nodes": [[0, {"attributes": attributes}]]}
     source = written(tmp_path / "a.jsonl", {**DM_TREE, "side": side})
+    for command in (["convert", source, "--to", "mrp"], ["stats", source]):
+        code, out, said = invoke(*command)
+        assert (code, out) == (1, "")
+        assert "a.jsonl:1: what 'mrp' says of the graph is not that of a record" in said
+
+
+def test_keys_of_graphml_that_are_not_utf_8(tmp_path: Path) -> None:
+    source = tmp_path / "a.graphml"
+    text = io.dumps(list(io.read(check.sample_paths()[0]))[:1], "graphml")
+    source.write_bytes(text.encode().replace(b"<key ", b"<key odd='\xff' ", 1))
     code, out, said = invoke("convert", source, "--to", "mrp")
     assert (code, out) == (1, "")
-    assert re.search(r"a\.jsonl:1: ", said)
+    assert "not valid UTF-8" in said
 
 
 def _native(tree: dict[str, Any]) -> str:

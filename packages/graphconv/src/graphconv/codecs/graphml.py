@@ -140,6 +140,8 @@ def _element(block: Block) -> ElementTree.Element:
         raise Malformed("declarations and entities of XML are not read")
     try:
         return ElementTree.fromstring(_PREFIX.sub(r"\1", text))
+    except UnicodeEncodeError as error:  # in the keys
+        raise Malformed("not valid UTF-8") from error
     except (ElementTree.ParseError, RecursionError) as error:
         raise Malformed(f"not well-formed XML ({error})") from error
 

@@ -181,7 +181,26 @@ def parse_block(name: str, block: Block, framework: str | None = None) -> Graph:
             raise FormatError(message, filename=block.filename, lineno=block.lineno, text=text)
         if FRAMEWORKS[graph.framework].nodes is Nodes.UNIT:
             as_tree(graph)  # refuses cycles and the like, of which rows know nothing
+    if name in MIXED_FORMATS and name != "mrp" and "mrp" in block.text:
+        _check_residue(graph, block)
     return graph
+
+
+def _check_residue(graph: Graph, block: Block) -> None:
+    """Raise an error unless what a graph says of its record in MRP gives one that can be read."""
+    from graphconv.codecs import mrp  # noqa: PLC0415 - few files need it
+    from graphconv.codecs.mrp.residue import has_residue  # noqa: PLC0415
+
+    if not has_residue(graph):
+        return
+    try:
+        mrp.parse(Block(mrp.format(graph), block.filename, block.lineno))
+    except (GraphconvError, ValueError, TypeError, KeyError, AttributeError) as error:
+        message = "what 'mrp' says of the graph is not that of a record"
+        text = block.text.strip()
+        raise FormatError(
+            message, filename=block.filename, lineno=block.lineno, text=text
+        ) from error
 
 
 def parse_tree(name: str, block: Block, framework: str | None = None) -> Arborescence:

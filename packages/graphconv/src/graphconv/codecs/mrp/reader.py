@@ -46,7 +46,6 @@ from graphconv.codecs._json import (
 from graphconv.codecs.arborescence import attributes_from_json, known_framework
 from graphconv.codecs.mrp.record import (
     KEYS,
-    RESIDUE,
     Json,
     JsonId,
     edge_items,
@@ -55,10 +54,10 @@ from graphconv.codecs.mrp.record import (
     incoming_labels,
     is_implicit,
     is_inverted,
-    residue,
     spell,
     unit_attributes,
 )
+from graphconv.codecs.mrp.residue import RESIDUE, residue
 from graphconv.codecs.mrp.text import (
     PRIVATE,
     anchor_spans,

@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
@@ -16,6 +15,7 @@ from typing import Any, NamedTuple
 
 from graphconv.codecs.arborescence import attributes_to_json, token_to_json
 from graphconv.codecs.mrp import text as mrp_text
+from graphconv.codecs.mrp.residue import RESIDUE, residue_of, with_residue
 from graphconv.codecs.mrp.text import PRIVATE
 from graphconv.frameworks import Framework, Nodes, Properties
 from graphconv.frameworks import framework as framework_of
@@ -34,8 +34,6 @@ from graphconv.scores import Scores
 Json = dict[str, Any]
 JsonId = int | str
 
-RESIDUE = "mrp"
-"""The name of the attribute with what a JSON object says differently from what is written here."""
 
 KEYS = ("id", "flavor", "framework", "input", "tops", "nodes", "edges", PRIVATE)
 """The keys of a record that are not metadata."""
@@ -101,7 +99,7 @@ def encode(graph: Graph) -> Json:
         private["tokens"] = [token_to_json(token) for token in graph.tokens]
     if private:
         record[PRIVATE] = private
-    return _with_residue(record, graph.extras)
+    return with_residue(record, graph.extras)
 
 
 def _are_given_by(found: tuple[Token, ...], tokens: tuple[Token, ...]) -> bool:
@@ -110,17 +108,6 @@ def _are_given_by(found: tuple[Token, ...], tokens: tuple[Token, ...]) -> bool:
         token in (other, other._replace(span=None))
         for token, other in zip(tokens, found, strict=True)
     )
-
-
-def residue(item: Json, written: Json) -> Attributes:
-    """Return the attribute that makes *item* of what would be *written* without it."""
-    changed = {
-        key: value for key, value in item.items() if key not in written or written[key] != value
-    }
-    absent = [key for key in written if key not in item and key != PRIVATE]
-    if not changed and not absent:
-        return ()
-    return ((RESIDUE, json.dumps([changed, absent], ensure_ascii=False, sort_keys=True)),)
 
 
 def graph_id(name: JsonId, *, is_unit: bool) -> str:
@@ -196,7 +183,7 @@ def _names(graph: Graph, nodes: list[Node]) -> dict[str, JsonId]:
     names: dict[str, JsonId] = {}
     for node in nodes:
         unit = _UNIT_ID.fullmatch(node.id) if kind is Nodes.UNIT else None
-        changed = _residue_of(node.attributes)[0]
+        changed = residue_of(node.attributes)[0]
         if "id" in changed:
             names[node.id] = changed["id"]
         elif unit:
@@ -242,7 +229,7 @@ def _node_item(node: Node, context: _Context) -> Json:
     private = _private(node, context, properties)
     if private:
         item[PRIVATE] = private
-    return _with_residue(item, node.attributes)
+    return with_residue(item, node.attributes)
 
 
 def _properties(node: Node, context: _Context) -> tuple[str | None, list[tuple[str, Any]]]:
@@ -369,7 +356,7 @@ def edge_items(edge: Edge, framework: Framework, names: Mapping[str, JsonId]) ->
         if public:
             item["attributes"] = [name for name, _ in public]
             item["values"] = [value for _, value in public]
-    items[0] = _with_residue(items[0], edge.attributes)
+    items[0] = with_residue(items[0], edge.attributes)
     private: Json = {"attributes": attributes_to_json(tuple(attributes))} if attributes else {}
     if framework.penman_notes and is_inverted(label, items[0].get("normal")) != turned:
         private["inverted"] = turned
@@ -387,17 +374,3 @@ def is_inverted(label: str, normal: Any) -> bool:
     # Slow to import, and no record of the shared tasks needs it.
     model = import_module("penman.models.amr").model
     return bool(model.is_role_inverted(f":{label}"))
-
-
-def _residue_of(attributes: Attributes) -> tuple[Json, list[str]]:
-    text = attribute(attributes, RESIDUE)
-    changed, absent = json.loads(text) if isinstance(text, str) else ({}, [])
-    return changed, absent
-
-
-def _with_residue(item: Json, attributes: Attributes) -> Json:
-    changed, absent = _residue_of(attributes)
-    for key in absent:
-        item.pop(key, None)
-    item.update(changed)
-    return item
