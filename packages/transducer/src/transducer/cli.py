@@ -600,11 +600,12 @@ def fetch(encoder: str | None, to: str | None, *, listed: bool) -> None:
     hash. On a machine without network, set ARBORA_ENCODERS to a copy of DIR.
     """
     from transducer.encoders import places
+    from transducer.encoders.references import PINNED
 
     if listed:
         click.echo(cliutil.table(places.overview()))
         return
-    found = places.find(encoder or next(iter(places.PINNED)))
+    found = places.find(encoder or next(iter(PINNED)))
     folder = found.folder if to is None else places.copy_to(found, Path(to))
     cliutil.note(f"{found.reference}: {found.size / 1e6:.1f} MB, verified")
     click.echo(folder)

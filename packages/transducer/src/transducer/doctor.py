@@ -107,7 +107,8 @@ def _timed(action: Callable[[], object]) -> float:
 
 
 def _encoders() -> Iterator[Finding]:
-    from transducer.encoders.places import look, parse_reference  # noqa: PLC0415 - imports slowly
+    from transducer.encoders.places import look  # noqa: PLC0415 - imports slowly
+    from transducer.encoders.references import parse_reference  # noqa: PLC0415 - imports slowly
 
     for name in sorted(_needed()):
         try:
@@ -135,7 +136,8 @@ def _needed() -> dict[str, list[str]]:
 
 
 def _tasks(device: str) -> Iterator[Finding]:
-    from transducer.encoders.places import look, parse_reference  # noqa: PLC0415 - imports slowly
+    from transducer.encoders.places import look  # noqa: PLC0415 - imports slowly
+    from transducer.encoders.references import parse_reference  # noqa: PLC0415 - imports slowly
     from transducer.storage.shipped import shipped_tasks  # noqa: PLC0415
 
     lacking: dict[str, str] = {}

@@ -14,7 +14,8 @@ from transducer.config import ModelConfig
 from transducer.distributed import Group
 from transducer.encoders.contextual import ContextualEncoder, cut, pool, run
 from transducer.encoders.loading import load, shape
-from transducer.encoders.places import digest_of, find
+from transducer.encoders.places import find
+from transducer.encoders.references import digest_of
 from transducer.encoders.store import Store, Vectors
 from transducer.encoders.subwords import Subwords
 from transducer.int8 import shorten

@@ -22,7 +22,8 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
-from transducer.encoders.places import File, Pinned, Wheel, hub_cache, hub_folder, select
+from transducer.encoders.places import hub_cache, hub_folder, select
+from transducer.encoders.references import File, Pinned, Wheel
 from transducer.errors import ModelError
 
 _log = logging.getLogger(__name__)

@@ -32,7 +32,7 @@ from torch import Tensor
 
 from transducer.config import Config, upgraded
 from transducer.data.vocabularies import Vocabularies
-from transducer.encoders.places import check_reference
+from transducer.encoders.references import check_reference
 from transducer.errors import ModelError
 from transducer.frameworks import task_of
 from transducer.frameworks.tasks import Task
