@@ -31,7 +31,8 @@ from transducer.config import Config
 from transducer.data.vocabularies import Vocabularies
 from transducer.encoders.bert import is_bert, read_bert
 from transducer.encoders.low_rank import merge_differences
-from transducer.encoders.places import digest_of, find, hashed, read_json
+from transducer.encoders.places import find, hashed, read_json
+from transducer.encoders.references import digest_of
 from transducer.errors import ModelError
 from transducer.frameworks.tasks import Task
 from transducer.int8 import has_bf16, has_int8, to_int8
