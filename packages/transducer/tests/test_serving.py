@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import socket
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from http.client import HTTPConnection
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -339,6 +342,33 @@ def test_what_is_in_flight_is_finished(nlp: Pipeline) -> None:
         time.sleep(0.1)
         client.stop()
         assert answer.result().status == 200
+
+
+def test_sigterm_finishes_what_is_in_flight_and_exits_0(memorized: Memorized) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = ("-m", "transducer", "serve", "--model", str(memorized("dm")[1]), "--port", str(port))
+    with subprocess.Popen([sys.executable, *command], stderr=subprocess.PIPE) as process:
+        connection = HTTPConnection("127.0.0.1", port, timeout=120)
+        while True:
+            try:
+                connection.connect()
+                break
+            except ConnectionRefusedError:
+                assert process.poll() is None
+                time.sleep(0.1)
+        text = " ".join([TEXT] * 100)
+        connection.request("POST", "/v1/parse", json.dumps({"text": text}))
+        time.sleep(0.2)
+        process.terminate()
+        response = connection.getresponse()
+        assert response.status == 200
+        assert len(json.loads(response.read())["sentences"]) == 100
+        connection.close()
+        assert process.wait(60) == 0
+        assert process.stderr is not None
+        assert "Traceback" not in process.stderr.read().decode()
 
 
 @pytest.mark.parametrize("text", ["short", "with blanks in the token", ""])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -42,4 +43,10 @@ def serve(
     """Load models, and answer requests until SIGINT or SIGTERM."""
     worker = Worker(load(*models, device=device), settings)
     allow_connections(settings.max_connections)
-    uvicorn.Server(configured(make_app(worker, settings), settings, host=host, port=port)).run()
+    server = uvicorn.Server(configured(make_app(worker, settings), settings, host=host, port=port))
+    # uvicorn ends in order on SIGTERM, and then raises it once more, which would be our exit code.
+    before = signal.signal(signal.SIGTERM, lambda *_: None)
+    try:
+        server.run()
+    finally:
+        signal.signal(signal.SIGTERM, before)
