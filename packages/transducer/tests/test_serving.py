@@ -172,6 +172,8 @@ def test_a_graph_that_nobody_could_read_is_not_drawn(client: Client) -> None:
         ({"text": TEXT, "tasks": ["../x"]}, "tasks:"),
         ({"text": TEXT, "beam": 10**9}, "beam:"),
         ({"text": TEXT, "beam": True}, "beam:"),
+        ({"text": TEXT, "beam": 1.5}, "beam:"),
+        ({"text": TEXT, "beam": float("inf")}, "beam:"),
         ([], "the body is not a JSON object"),
     ],
 )

@@ -41,8 +41,13 @@ def some_of(*names: str) -> Callable[[Any], bool]:
 
 
 def whole(low: int, high: int) -> Callable[[Any], bool]:
-    """Accept a whole number in a range."""
-    return lambda value: type(value) is int and low <= value <= high
+    """Accept a whole number in a range; JSON has one kind of number, and 5.0 is whole."""
+
+    def accept(value: Any) -> bool:
+        is_whole = type(value) is int or (isinstance(value, float) and value.is_integer())
+        return is_whole and low <= value <= high
+
+    return accept
 
 
 def _is_text(value: Any) -> bool:
@@ -153,6 +158,8 @@ def read_request(kind: type[T], body: bytes) -> T:
             shown = json.dumps(value)[:60]
             detail = f" ({said})" if said else ""
             raise RequestError(f"{name}: {shown} is not of type {wanted['type']}{detail}")
+        if isinstance(value, float):
+            given[name] = int(value)
         if isinstance(value, str):
             _check_characters(name, value)
     for field in fields(kind):  # type: ignore[arg-type]
