@@ -74,11 +74,16 @@ def document(version: str) -> dict[str, Any]:
     }
 
 
+_SCHEMAS: dict[str, dict[str, Any]] = {
+    "application/json": {"type": "object"},
+    "text/plain": {"type": "string"},
+    # Of each event; `data` is JSON.
+    "text/event-stream": {"description": "the events tokens, relation, graph, error"},
+}
+
+
 def _answer(description: str, media: str) -> dict[str, Any]:
-    schema: dict[str, Any] = (
-        {"type": "object"} if media == "application/json" else {"type": "string"}
-    )
-    return {"description": description, "content": {media: {"schema": schema}}}
+    return {"description": description, "content": {media: {"schema": _SCHEMAS[media]}}}
 
 
 def _errors(statuses: tuple[int, ...]) -> dict[str, Any]:
