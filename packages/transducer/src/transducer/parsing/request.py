@@ -15,7 +15,7 @@ from transducer.config import DecodeConfig
 from transducer.errors import TransducerError
 from transducer.text.annotation import Annotator
 
-_ALIGNED = frozenset({"amr"})
+ALIGNED = frozenset({"amr"})
 """Formats that can say which words the nodes stand for."""
 
 PASSAGES = frozenset({"ucca"})
@@ -94,7 +94,7 @@ def check(request: Request, path: str, output: str) -> None:
         raise TransducerError(f"--incremental and --{asked[0]} exclude each other")
     if request.resume:
         _check_resume(request, path, output)
-    if request.alignments != "none" and request.to not in _ALIGNED:
+    if request.alignments != "none" and request.to not in ALIGNED:
         raise TransducerError("--alignments is for AMR in PENMAN: leave it out, or say --to amr")
     if request.attention is not None and _same(request.attention, output):
         raise TransducerError(f"--attention and -o are both {output}: name two files")

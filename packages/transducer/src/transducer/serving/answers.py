@@ -14,6 +14,7 @@ from graphconv.codecs.amr.alignments import with_alignments
 from graphconv.draw import svg
 from graphconv.errors import GraphconvError
 from transducer.parsing.document import Doc
+from transducer.parsing.request import ALIGNED
 from transducer.serving.requests import (
     ConvertRequest,
     DrawRequest,
@@ -57,7 +58,7 @@ def _strings(graphs: Sequence[Graph], request: ParseRequest) -> dict[str, str]:
     """Return graphs as strings; empty where a format cannot hold their framework."""
     strings = {}
     for name in request.formats:
-        aligned = name == "amr" and request.alignments != "none"
+        aligned = name in ALIGNED and request.alignments != "none"
         try:
             written = [with_alignments(g, request.alignments) if aligned else g for g in graphs]
             strings[name] = graphconv.dumps(written, format=name)
