@@ -4,6 +4,8 @@ A person says what only a person knows (:class:`About`, a TOML file); everything
 the training run and measured on the exported model, so that a card cannot drift from its model.
 ``card.json`` is for programs, ``README.md`` says the same for people. Imports no torch.
 
+>>> shortened(["/data/dm/train.sdp", "more/silver.sdp"])
+{'/data/dm/train.sdp': 'train.sdp', 'more/silver.sdp': 'silver.sdp'}
 >>> shortened(["/data/dm/train.sdp", "/data/dm/dev.sdp"])
 {'/data/dm/train.sdp': 'train.sdp', '/data/dm/dev.sdp': 'dev.sdp'}
 """
@@ -159,10 +161,19 @@ def day(path: Path) -> str:
 
 
 def shortened(paths: Iterable[str]) -> dict[str, str]:
-    """Map paths to names that are still distinct: relative to the folder they have in common."""
+    """Map paths to names that are still distinct: relative to the folder they have in common.
+
+    Absolute paths have one folder in common, the others another.
+    """
     known = list(paths)
-    folder = os.path.commonpath([os.path.dirname(path) for path in known]) if known else ""  # noqa: PTH120
-    return {path: Path(path).relative_to(folder or ".").as_posix() for path in known}
+    names: dict[str, str] = {}
+    for absolute in (True, False):
+        some = [path for path in known if Path(path).is_absolute() == absolute]
+        if some:
+            folder = os.path.commonpath([str(Path(path).parent) for path in some])
+            names |= {path: Path(path).relative_to(folder).as_posix() for path in some}
+    distinct = len(set(names.values())) == len(names)
+    return {path: names[path] if distinct else path for path in known}
 
 
 def training_command(config: Config, run: Mapping[str, Any], folder: str) -> str:
