@@ -1,16 +1,25 @@
 """The laws of the conversions, each on every valid graph that the strategies can think of."""
 
 import json
+from dataclasses import replace
 
 import networkx
 import pytest
 from hypothesis import assume, given, note
 from hypothesis import strategies as st
 
-from graphconv import Graph, from_relations, linkage_units, relations, to_arborescence, to_graph
+from graphconv import (
+    Graph,
+    check,
+    from_relations,
+    linkage_units,
+    relations,
+    to_arborescence,
+    to_graph,
+)
 from graphconv.arborescence import Arborescence, rows_from_relations
 from graphconv.frameworks import FRAMEWORKS, Nodes
-from graphconv.graph import Edge, Node
+from graphconv.graph import Edge, Node, Token
 from graphconv.isomorphism import isomorphic
 from graphconv.testing import arborescences, graphs
 
@@ -120,3 +129,18 @@ def test_unit_labels_do_not_carry_the_graph(graph: Graph) -> None:
     assert to_graph(tree) == graph
     assert isomorphic(to_graph(bare(tree)), graph)
     assert {row.label for row in tree.rows if not row.anchors} <= {"UNIT", "UNIT!", "<virtual>"}
+
+
+@pytest.mark.parametrize("framework", ["amr", "eds", "ptg", "drg"])
+def test_parts_that_no_top_reaches_are_still_the_same_graph(framework: str) -> None:
+    ends = ("10", "20", "13", "40", "00", "20", "00", "10")
+    edges = (*(Edge(pair[0], pair[1], "ARG0") for pair in ends), Edge("2", "1", "="))
+    nodes = tuple(Node(name, None) for name in "01234")
+    assert check.check_graph(Graph("1", framework, nodes=nodes, edges=edges)) == ()
+
+
+def test_nodes_without_edges_stand_in_the_order_of_their_words() -> None:
+    nodes = Node("a", None), Node("b", None, (0,)), Node("c", None)
+    graph = Graph("1", "ptg", (Token("the"),), nodes, tops=("a",))
+    turned = replace(graph, nodes=nodes[::-1])
+    assert to_arborescence(turned).rows == to_arborescence(graph).rows

@@ -421,7 +421,7 @@ def _cut_weights(folder: Path) -> None:
 
 
 DAMAGES: dict[str, tuple[Callable[[Path], None], str]] = {
-    "version": (_other_version, "has model format 99, and this version reads 1"),
+    "version": (_other_version, "has model format 99, and this version reads 2"),
     "no config": (_no_file("config.json"), "is not a model directory: .* is missing"),
     "config": (_text("config.json", "{"), "is damaged"),
     "other json": (_text("config.json", "[]"), "is damaged"),

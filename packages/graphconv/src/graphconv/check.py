@@ -124,8 +124,17 @@ def _from_bare_relations(graph: Graph, tree: Arborescence) -> bool:
     tokens = [token._replace(span=None, features=()) for token in tree.tokens]
     bare = from_relations(relations(tree), id=graph.id, framework=graph.framework, tokens=tokens)
     found = to_graph(bare)
-    names = dict(zip(_ids(to_arborescence(found), found), _ids(tree, graph), strict=True))
+    names = dict(zip(_ids_by_row(found), _ids(tree, graph), strict=True))
     return bare.rows == tree.rows and _equal_by(names, graph, found)
+
+
+def _ids_by_row(found: Graph) -> list[str]:
+    """Return the ids of a graph that was read from rows alone, in the order of its rows."""
+    if FRAMEWORKS[found.framework].nodes is Nodes.CONCEPT:
+        # It has them in this order. Its own tree may be another one: of parts that no top reaches,
+        # the order of the edges decides which of several nodes with equal degrees is the root.
+        return [node.id for node in found.nodes]
+    return _ids(to_arborescence(found), found)
 
 
 def _ids(tree: Arborescence, graph: Graph) -> list[str]:

@@ -210,7 +210,8 @@ def _rest(
         ends = (number[edge.source], number[edge.target])
         degrees[ends[0]] += 1
         mentioned.extend(reversed(ends) if attribute(edge.attributes, "inverted") else ends)
-    alone = sorted(range(len(graph.nodes)), key=labels.__getitem__)
+    nodes = graph.nodes
+    alone = sorted(range(len(nodes)), key=lambda node: (labels[node], nodes[node].anchors))
     return [*mentioned, *alone], degrees
 
 
