@@ -6,7 +6,9 @@ const at = (element) => (element.dataset.at ? element.dataset.at.split(" ") : []
 let pinned = null;
 
 export function setUpLinks() {
-  const over = (event) => light(event.target.closest?.("[data-at]") ?? pinned);
+  // A mouse that rests elsewhere does not put out what the keyboard has lit.
+  const over = (event) => light(
+    event.target.closest?.("[data-at]") ?? pinned ?? document.querySelector("[data-at]:focus-visible"));
   document.addEventListener("mouseover", over);
   document.addEventListener("focusin", over);
   document.addEventListener("click", (event) => {
