@@ -11,10 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import torch
 from torch.overrides import TorchFunctionMode
+
+_outlined: ContextVar[bool] = ContextVar("outlined", default=False)
 
 
 class _NoValues(TorchFunctionMode):
@@ -40,10 +43,17 @@ class _NoValues(TorchFunctionMode):
 @contextmanager
 def outlined() -> Iterator[None]:
     """Let modules that are made here have no memory for their weights."""
-    with torch.device("meta"), _NoValues():
-        yield
+    before = _outlined.set(True)
+    try:
+        with torch.device("meta"), _NoValues():
+            yield
+    finally:
+        _outlined.reset(before)
 
 
 def is_outlined() -> bool:
-    """Return whether modules that are made now have no memory."""
-    return torch.get_default_device().type == "meta"
+    """Return whether modules that are made now have no memory.
+
+    torch 2.6 does not know: its default device stays that of a context which has ended.
+    """
+    return _outlined.get()
