@@ -94,7 +94,7 @@ def propbank_sentences(path: Path) -> Iterator[tuple[str, str]]:
     files = sorted(path.glob("*.xml")) if path.is_dir() else [path]
     for file in files:
         for roleset, tokens in _examples(file):
-            text = untokenized(tokens.replace("``", '"').replace("''", '"').split())
+            text = from_penn(tokens)
             yield f"{roleset}.{digest(text)[:6]}", text
 
 
@@ -208,6 +208,15 @@ def untokenized(forms: list[str]) -> str:
     text = re.sub(r'" (.*?) "', r'"\1"', text)
     text = re.sub(r" (?=[,.;:!?)\]%]|'(?:s|re|ve|ll|d|m)?\b|n't\b)|(?<=[(\[$]) ", "", text)
     return re.sub(r"(?<=\w) - (?=\w)", "-", text)
+
+
+def from_penn(tokens: str) -> str:
+    """Return tokens of the Penn Treebank, with blanks between them, as a text.
+
+    >>> from_penn("He said `` yes '' ( twice ) .")
+    'He said "yes" (twice).'
+    """
+    return untokenized(tokens.replace("``", '"').replace("''", '"').split())
 
 
 def _variants(text: str) -> list[str]:

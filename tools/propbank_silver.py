@@ -14,14 +14,14 @@ import gzip
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import click
-from join_open_amr import digest, untokenized
+from join_open_amr import digest, from_penn
 
 from graphconv import cliutil, read, write
 from graphconv.graph import Graph
@@ -50,17 +50,16 @@ def examples(path: Path, known: Iterable[str]) -> Iterator[Example]:
     with gzip.open(path, "rt", encoding="utf-8") as lines:
         for line in lines:
             entry: dict[str, Any] = json.loads(line)
-            words = entry["text"].replace("``", '"').replace("''", '"').split()
-            if not _is_sentence(words) or (key := digest(entry["text"])) in seen:
+            if not _is_sentence(entry["text"]) or (key := digest(entry["text"])) in seen:
                 continue
             seen.add(key)
-            text = untokenized(words)
+            text = from_penn(entry["text"])
             roles = frozenset(role for role, *_ in entry["args"] if _CORE.fullmatch(role))
             yield Example(text[0].upper() + text[1:], entry["id"], roles)
 
 
-def _is_sentence(words: Sequence[str]) -> bool:
-    text = " ".join(words)
+def _is_sentence(text: str) -> bool:
+    words = text.split()
     return (
         SHORTEST <= len(words) <= LONGEST
         and words[-1] in ".?!"
