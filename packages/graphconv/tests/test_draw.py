@@ -161,3 +161,35 @@ def test_a_picture_says_which_words_its_nodes_stand_for(graph: Graph) -> None:
     shown = {node: tuple(map(int, words.split())) for node, words in marked}
     assert shown == words_of(graph)
     assert len(marked) == len(graph.nodes)
+
+
+HEBREW = tuple(map(Token, "הילד אכל תפוח .".split()))
+
+
+@pytest.mark.parametrize(
+    "graph",
+    [
+        Graph("1", "dm", HEBREW, tuple(Node(str(i + 1), None, (i,)) for i in range(4))),
+        Graph(
+            "1",
+            "ucca",
+            HEBREW,
+            (Node("1.1"), *(Node(f"1.{i + 2}", None, (i,)) for i in range(4))),
+            tuple(Edge("1.1", f"1.{i + 2}", "A") for i in range(4)),
+            ("1.1",),
+        ),
+    ],
+    ids=["dm", "ucca"],
+)
+def test_words_stand_in_the_direction_of_their_script(graph: Graph) -> None:
+    elements = "".join(_drawing(graph).elements)
+    column = {form: float(x) for x, form in re.findall(r'<text x="([\d.]+)".*?>(.+?)<', elements)}
+    assert column["הילד"] > column["אכל"] > column["תפוח"] > column["."]
+    assert column["0"] > column["1"] > column["3"]  # the numbers go with their words
+
+
+def test_a_paragraph_begins_where_it_is_read_from() -> None:
+    [line] = canvas.paragraph("הילד אכל .", 420).elements
+    assert 'text-anchor="end"' in line
+    [line] = canvas.paragraph("The boy ate .", 420).elements
+    assert 'text-anchor="start"' in line

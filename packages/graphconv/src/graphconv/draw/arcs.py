@@ -1,7 +1,8 @@
 """A bilexical graph (DM, PAS, PSD) as arcs over the words.
 
 Arcs are as low as they can be without touching one another's labels. Where several arcs meet at a
-word they get ports of their own, shorter arcs outside, so that no two arcs share a line.
+word they get ports of their own, shorter arcs outside, so that no two arcs share a line. Words of a
+language that is written from right to left stand in that order; numbers are theirs in the text.
 """
 
 from __future__ import annotations
@@ -30,7 +31,9 @@ class _Arc(NamedTuple):
 
 def draw_arcs(graph: Graph, highlight: Highlight) -> Drawing:
     """Draw the words of *graph* and its edges as arcs above them."""
-    position = {node.id: node.anchors[0] for node in graph.nodes if node.anchors}
+    order = canvas.visual_order(graph.tokens)
+    column = {word: place for place, word in enumerate(order)}
+    position = {node.id: column[node.anchors[0]] for node in graph.nodes if node.anchors}
     arcs = []
     for number, edge in enumerate(graph.edges):
         if edge.source in position and edge.target in position:
@@ -38,7 +41,7 @@ def draw_arcs(graph: Graph, highlight: Highlight) -> Drawing:
             ends = (min(source, target), max(source, target))
             arcs.append(_Arc(number, *ends, edge.label, to_right=target == ends[1]))
     offsets = _ports(arcs)
-    centers = _columns(graph, arcs, offsets)
+    centers = _columns([graph.tokens[word].form for word in order], arcs, offsets)
     levels = _levels(arcs)
     baseline = (max(levels.values(), default=0) + 1) * _LEVEL_HEIGHT + 4
     elements: list[str] = []
@@ -58,7 +61,8 @@ def draw_arcs(graph: Graph, highlight: Highlight) -> Drawing:
         end = x2 if arc.to_right else x1
         elements.append(canvas.tip(end, baseline + 2, 0, 1, canvas.tip_classes(state)))
         labels.append(canvas.label((x1 + x2) / 2, y, arc.label))
-    words, width, height = _words(graph, centers, baseline + 14, highlight)
+    middles = {word: centers[place] for place, word in enumerate(order)}
+    words, width, height = _words(graph, middles, baseline + 14, highlight)
     return Drawing(width, height, (*elements, *labels, *words))
 
 
@@ -84,7 +88,9 @@ def _ports(arcs: list[_Arc]) -> dict[tuple[int, str], float]:
     return offsets
 
 
-def _columns(graph: Graph, arcs: list[_Arc], offsets: dict[tuple[int, str], float]) -> list[float]:
+def _columns(
+    forms: list[str], arcs: list[_Arc], offsets: dict[tuple[int, str], float]
+) -> list[float]:
     """Return the middle of each word: no two touch and every label fits below its arc."""
     spread: dict[int, float] = defaultdict(float)
     for arc in arcs:
@@ -95,12 +101,12 @@ def _columns(graph: Graph, arcs: list[_Arc], offsets: dict[tuple[int, str], floa
         ending[arc.right].append(arc)
     centers: list[float] = []
     edge = 0.0
-    for i, token in enumerate(graph.tokens):
+    for i, form in enumerate(forms):
         loop = max(
             (canvas.text_width(arc.label, canvas.SMALL) for arc in ending[i] if arc.left == i),
             default=0.0,
         )
-        half = max(canvas.text_width(token.form) / 2, spread[i] + 3, loop / 2)
+        half = max(canvas.text_width(form) / 2, spread[i] + 3, loop / 2)
         center = edge + half
         for arc in ending[i]:
             if arc.left < i:
@@ -128,7 +134,7 @@ def _levels(arcs: list[_Arc]) -> dict[int, int]:
 
 
 def _words(
-    graph: Graph, centers: list[float], y: float, highlight: Highlight
+    graph: Graph, centers: dict[int, float], y: float, highlight: Highlight
 ) -> tuple[list[str], float, float]:
     nodes = {node.anchors[0]: node.id for node in graph.nodes if node.anchors}
     tops = set(graph.tops)

@@ -10,10 +10,12 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from types import MappingProxyType
 from typing import NamedTuple
+
+from graphconv.graph import Token
 
 FONT_SIZE = 14
 SMALL = 11.5
@@ -21,6 +23,8 @@ MARGIN = 16
 _PART_GAP = 6
 _NARROW = frozenset("ijlt.,:;'|!()[]{}I f-r")
 _WIDE = frozenset("mwMW@%&—…")
+_RTL_MARK = "\u200f"
+"""Around a line, it says where the line's punctuation stands; programs differ on `direction`."""
 _hidden = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]").sub
 
 MATCH, MISSING, EXTRA = "match", "missing", "extra"
@@ -131,6 +135,22 @@ def text_width(text: str, size: float = FONT_SIZE) -> float:
     return units * size
 
 
+def is_rtl(content: str) -> bool:
+    """Return whether a text is read from right to left: its first letter with a direction says so.
+
+    >>> is_rtl("שלום, world"), is_rtl("hello, עולם"), is_rtl("1, 2")
+    (True, False, False)
+    """
+    directions = (unicodedata.bidirectional(character) for character in content)
+    return next((one != "L" for one in directions if one in ("L", "R", "AL")), False)
+
+
+def visual_order(tokens: Sequence[Token]) -> range:
+    """Return the positions of words as they stand from left to right."""
+    positions = range(len(tokens))
+    return positions[::-1] if is_rtl(" ".join(token.form for token in tokens)) else positions
+
+
 def text(x: float, y: float, content: str, classes: str = "ink", *, anchor: str = "middle") -> str:
     """Return a text whose middle line is at *y*."""
     size = _size(classes)
@@ -230,7 +250,10 @@ def below(upper: Drawing, lower: Drawing, gap: float = 24) -> Drawing:
 
 
 def paragraph(content: str, width: float, classes: str = "ink") -> Drawing:
-    """Return *content* as lines of text that are at most about *width* wide."""
+    """Return *content* as lines of text that are at most about *width* wide.
+
+    Text that is read from right to left begins at the right.
+    """
     size = _size(classes)
     lines = [""]
     for word in content.split():
@@ -240,14 +263,13 @@ def paragraph(content: str, width: float, classes: str = "ink") -> Drawing:
         else:
             lines[-1] = longer
     height = size * 1.5
-    return Drawing(
-        max(text_width(line, size) for line in lines),
-        len(lines) * height,
-        tuple(
-            text(0, (number + 0.5) * height, line, classes, anchor="start")
-            for number, line in enumerate(lines)
-        ),
+    widest = max(text_width(line, size) for line in lines)
+    begin, anchor, mark = (widest, "end", _RTL_MARK) if is_rtl(content) else (0, "start", "")
+    elements = (
+        text(begin, (number + 0.5) * height, f"{mark}{line}{mark}", classes, anchor=anchor)
+        for number, line in enumerate(lines)
     )
+    return Drawing(widest, len(lines) * height, tuple(elements))
 
 
 def document(drawing: Drawing, title: str) -> str:

@@ -3,6 +3,7 @@
 A unit is a dot above the words it covers; an edge leaves its parent sideways and drops onto the
 child, so that the lines of a continuous tree never cross. Remote edges, and edges to a unit that
 hangs elsewhere already (linkage), are dashed curves; an implicit unit stands among the words as ∅.
+The tree of a language that is written from right to left is mirrored.
 """
 
 from __future__ import annotations
@@ -148,7 +149,11 @@ def _columns(
                 if edge.source == node_id
             ]
             columns[node_id] = sum(linked) / len(linked)
-    return words, columns, max(edge, 60.0)
+    width = max(edge, 60.0)
+    if canvas.visual_order(graph.tokens) != range(len(graph.tokens)):
+        words = [width - x for x in words]
+        columns = {node_id: width - x for node_id, x in columns.items()}
+    return words, columns, width
 
 
 def _last_words(nodes: dict[str, Node], forest: _Forest) -> dict[str, int | None]:
