@@ -57,7 +57,7 @@ def test_a_pipeline_is_saved_and_loaded(nlp: Any, tmp_path: Path) -> None:
     nlp.to_disk(tmp_path / "nlp")
     again = spacy.load(tmp_path / "nlp")
     assert again(TEXT)._.amr == nlp(TEXT)._.amr
-    assert Path(again.get_pipe(NAME).tasks[0]).parent == tmp_path / "nlp" / NAME
+    assert Path(again.get_pipe(NAME).tasks[0]).parent == tmp_path / "nlp" / NAME / "amr"
 
 
 def test_a_document_is_saved_with_its_graphs(nlp: Any) -> None:

@@ -99,7 +99,8 @@ class Component:
         for name in self.tasks:
             if name not in TASKS:
                 parser = self._parser_of(name)
-                name = parser.task.name + "-model"  # noqa: PLW2901 - where it is from now on
+                # The graphs name the model by its folder: it keeps its name.
+                name = f"{parser.task.name}/{parser.about['name']}"  # noqa: PLW2901
                 parser.save_pretrained(folder / name)
             names.append(name)
         settings = {"tasks": names, "device": self.device, "errors": self.errors}
