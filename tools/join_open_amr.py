@@ -4,11 +4,11 @@ r"""Put the sentences back into the open AMR corpus, which is published without 
         --ewt en_ewt-ud-dev.conllu --wescience erg/tsdb/gold/ws01 ... -o open-train.amr
 
 ``data/amr/*.graphs`` has ids and graphs; the sentences belong to UD English-PUD, UD English-EWT,
-WeScience, UCCA English-Wiki and PropBank's frame files, and come from the user's own copies of them
-(``--ucca FOLDER --propbank propbank-frames/frames -o open-more.amr``). Each is compared with a
-SHA-256 of what was annotated. The hash is over characters: whitespace and the shape of quotes and
-dashes do not count. Nothing is written if a sentence is missing or differs, unless ``--partial``
-says so.
+WeScience, Redwoods, UCCA English-Wiki and PropBank's frame files, and come from the user's own
+copies of them (``--ucca FOLDER --propbank propbank-frames/frames -o open-more.amr``). Each is
+compared with a SHA-256 of what was annotated. The hash is over characters: whitespace and the shape
+of quotes and dashes do not count. Nothing is written if a sentence is missing or differs, unless
+``--partial`` says so.
 
     python tools/join_open_amr.py --split open-dev.amr -o data/amr/open-dev.graphs
 
@@ -69,7 +69,7 @@ def conllu_sentences(path: Path) -> Iterator[tuple[str, str]]:
             sent_id = ""
 
 
-def wescience_sentences(path: Path) -> Iterator[tuple[str, str]]:
+def erg_sentences(path: Path) -> Iterator[tuple[str, str]]:
     """Yield the ids and texts of a profile, of its item file, or of an SDP file."""
     if path.is_dir():
         item = next((p for p in (path / "item", path / "item.gz") if p.exists()), None)
@@ -241,7 +241,8 @@ def _collect(copies: Iterable[tuple[str, Iterable[str]]]) -> dict[str, list[str]
 SOURCES: dict[str, Callable[[Path], Iterator[tuple[str, str]]]] = {
     "pud": conllu_sentences,
     "ewt": conllu_sentences,
-    "ws": wescience_sentences,
+    "ws": erg_sentences,
+    "rw": erg_sentences,
     "uw": ucca_sentences,
     "pb": propbank_sentences,
 }
@@ -266,6 +267,9 @@ def _report(what: str, ids: list[str]) -> None:
 @click.option("--ewt", multiple=True, type=cliutil.existing(folders=False), help="CoNLL-U.")
 @click.option(
     "--wescience", "ws", multiple=True, type=cliutil.existing(), help="Profile, item or SDP."
+)
+@click.option(
+    "--redwoods", "rw", multiple=True, type=cliutil.existing(), help="Profile, item or SDP."
 )
 @click.option("--ucca", "uw", multiple=True, type=cliutil.existing(), help="UCCA's passages.")
 @click.option("--propbank", "pb", multiple=True, type=cliutil.existing(), help="Frame files.")

@@ -87,7 +87,7 @@ def judged(graph: Graph, example: Example) -> tuple[Graph | None, str]:
     roles = {e.label for e in graph.edges if e.source == node.id and _CORE.fullmatch(e.label)}
     if roles != example.roles:
         return None, "other roles"
-    if not _sound(graph):
+    if not sound(graph):
         return None, "unsound"
     if node.label == example.roleset:
         return graph, "kept"
@@ -95,7 +95,7 @@ def judged(graph: Graph, example: Example) -> tuple[Graph | None, str]:
     return replace(graph, nodes=tuple(nodes)), "kept, sense changed"
 
 
-def _sound(graph: Graph) -> bool:
+def sound(graph: Graph) -> bool:
     """Return whether names and texts are only where AMR has them, and no node is denied twice."""
     texts = {node.id for node in graph.nodes if node.constant and '"' in (node.label or "")}
     once = Counter((e.source, e.label) for e in graph.edges if e.label in ("polarity", "mode"))
