@@ -17,7 +17,8 @@ import graphconv
 from evaltools.validity import faults
 from graphconv.graph import Graph, attribute
 from transducer import Transducer
-from transducer.cli import _settings, main
+from transducer.cli import main
+from transducer.cli.loading import decode_settings
 from transducer.config import DecodeConfig
 from transducer.frameworks.tasks import Document, Task
 from transducer.parsing.inputs import gold_documents, guess_kind
@@ -268,7 +269,7 @@ def test_options_turn_settings_of_the_model_on_and_off() -> None:
     own = DecodeConfig(int8=True, limit_copies=True, length_penalty=1.0)
     parser: Any = SimpleNamespace(task=SimpleNamespace(config=SimpleNamespace(decode=own)))
     said = {"int8": False, "unique_core_roles": True, "limit_copies": None, "length_penalty": 0.0}
-    assert _settings(parser, said) == DecodeConfig(limit_copies=True, unique_core_roles=True)
+    assert decode_settings(parser, said) == DecodeConfig(limit_copies=True, unique_core_roles=True)
 
 
 def test_unique_core_roles(memorized: Memorized) -> None:
