@@ -20,7 +20,8 @@ sys.path.insert(0, str(ROOT / "tools"))
 
 import calibrate  # noqa: E402 - from tools
 
-from transducer.config import from_dict, upgraded  # noqa: E402
+from transducer.config import from_dict  # noqa: E402
+from transducer.earlier import upgraded  # noqa: E402
 from transducer.frameworks.certainty import tempered  # noqa: E402
 from transducer.storage.shipped import find_model  # noqa: E402
 

@@ -9,6 +9,8 @@ Code fences, in the order of the page and in one temporary folder:
 ``<!-- not run: reason -->`` before a fence leaves it out.
 """
 
+import ast
+import dataclasses
 import doctest
 import os
 import re
@@ -93,6 +95,22 @@ def test_examples(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
             (tmp_path / file).write_text(code, encoding="utf-8")
         else:
             assert language in SHOWN_ONLY, f"{page}: who runs {language!r}?"
+
+
+def test_the_page_of_settings_explains_each_with_its_default(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pytest.importorskip("transducer")
+    monkeypatch.syspath_prepend(str(ROOT / "tools"))
+    import docs_pages
+
+    text = docs_pages.settings_page()
+    for section, kind in docs_pages.SECTIONS.items():
+        part = text.split(f"\n## {section}\n")[1].split("\n## ")[0]
+        rows = re.findall(r"^\| `(\w+)` \| `(.*?)` \| (.*) \|$", part, re.M)
+        defaults = {field.name: field.default for field in dataclasses.fields(kind)}
+        assert {name: ast.literal_eval(value) for name, value, _ in rows} == defaults
+        assert [name for name, _, says in rows if not says] == []
 
 
 @pytest.mark.parametrize("page", PAGES, ids=str)

@@ -95,8 +95,9 @@ GOLD = {"amr": AMR, "dm": DM, "ucca": UCCA}
 SUFFIX = {"amr": "amr", "dm": "sdp", "ucca": "mrp"}
 SETTINGS = (
     "train.epochs=45", "train.minutes=1.5", "train.batch_size=1", "train.evaluate_from=500",
-    "train.average=0", "train.smoothing=0", "train.word_dropout=0", "train.learning_rate=0.004",
-    "model.dropout=0.0", "model.encoder_size=48", "model.decoder_size=96", "model.pos_size=0",
+    "train.moving_average=0", "train.smoothing=0", "train.word_dropout=0",
+    "train.learning_rate=0.004", "model.dropout=0.0", "model.encoder_size=48",
+    "model.decoder_size=96", "model.pos_size=0",
 )  # fmt: skip
 
 

@@ -59,8 +59,8 @@ from transducer.frameworks.amr.senses import (
     remove_senses,
     restore_senses,
 )
-from transducer.frameworks.amr.spotlight import make_linker
-from transducer.frameworks.amr.wiki import WikiLinks, learn_wiki, remove_wiki, restore_wiki
+from transducer.frameworks.amr.spotlight import make_wikifier
+from transducer.frameworks.amr.wiki import KnownPages, learn_wiki, remove_wiki, restore_wiki
 from transducer.text.tokens import tokenize
 
 ALL = AmrConfig(anonymize=True, senses=True, wiki=True, polarity=True)
@@ -292,7 +292,7 @@ def test_rolesets_that_cannot_be_read(content: bytes | None, tmp_path: Path) -> 
     path = tmp_path / "rolesets.tsv"
     if content is not None:
         path.write_bytes(content)
-    with pytest.raises(ConfigError, match=r"amr.frames: .*rolesets.tsv"):
+    with pytest.raises(ConfigError, match=r"amr.rolesets: .*rolesets.tsv"):
         read_rolesets(str(path))
 
 
@@ -452,7 +452,7 @@ def test_placeholders_that_the_text_does_not_have() -> None:
 # Wiki
 
 
-def test_wiki_table_then_linker_then_unlinked(training: list[Graph]) -> None:
+def test_wiki_table_then_wikifier_then_no_page(training: list[Graph]) -> None:
     known = learn_wiki(training)
     bare = remove_wiki(training[0])
     assert not [edge for edge in bare.edges if edge.label == "wiki"]
@@ -462,7 +462,7 @@ def test_wiki_table_then_linker_then_unlinked(training: list[Graph]) -> None:
         n.label for e in linked.edges if e.label == "wiki" for n in linked.nodes if n.id == e.target
     }
     assert links == {"-", '"A\\"c"'}
-    assert restore_wiki(bare, WikiLinks({}, {"": 0.2}, {})) == bare
+    assert restore_wiki(bare, KnownPages({}, {"": 0.2}, {})) == bare
     assert restore_wiki(training[0], known) == training[0]
 
 
@@ -538,17 +538,17 @@ def endpoint(server: Any) -> str:
 
 def test_spotlight_answers_are_cached(server: Any, tmp_path: Path) -> None:
     for _ in range(2):
-        linker = Spotlight(endpoint(server), cache=tmp_path / "cache")
-        assert linker("He saw New York.", "New York") == "New_York_City"
-        assert linker("He saw New York.", "café") == "Café"
-        assert linker("He saw New York.", "Paris") is None
+        wikifier = Spotlight(endpoint(server), cache=tmp_path / "cache")
+        assert wikifier("He saw New York.", "New York") == "New_York_City"
+        assert wikifier("He saw New York.", "café") == "Café"
+        assert wikifier("He saw New York.", "Paris") is None
     assert server.requests == 1
 
 
 def test_spotlight_without_a_place_for_its_cache(server: Any, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("", encoding="utf-8")
-    linker = Spotlight(endpoint(server), cache=tmp_path / "file" / "cache")
-    assert linker("He saw New York.", "New York") == "New_York_City"
+    wikifier = Spotlight(endpoint(server), cache=tmp_path / "file" / "cache")
+    assert wikifier("He saw New York.", "New York") == "New_York_City"
 
 
 def test_answers_are_remembered_for_the_next_model(
@@ -556,11 +556,11 @@ def test_answers_are_remembered_for_the_next_model(
 ) -> None:
     monkeypatch.setenv("ARBORA_CACHE", str(tmp_path))
     for _ in range(2):
-        linker = make_linker(endpoint(server))
-        assert linker is not None
-        assert linker("He saw New York.", "New York") == "New_York_City"
+        wikifier = make_wikifier(endpoint(server))
+        assert wikifier is not None
+        assert wikifier("He saw New York.", "New York") == "New_York_City"
     assert server.requests == 1
-    assert make_linker("") is None
+    assert make_wikifier("") is None
 
 
 def test_spotlight_tries_again(server: Any) -> None:
@@ -576,9 +576,9 @@ def test_a_dead_spotlight_warns_once(
     server.failures = 99 if kind == "failing" else 0
     server.garbled = kind == "garbled"
     url = "http://127.0.0.1:9/" if kind == "closed" else endpoint(server)
-    linker = Spotlight(url, retries=1, pause=0, timeout=2)
+    wikifier = Spotlight(url, retries=1, pause=0, timeout=2)
     with caplog.at_level(logging.WARNING):
-        assert [linker(text, "New York") for text in ("a", "b", "c")] == [None] * 3
+        assert [wikifier(text, "New York") for text in ("a", "b", "c")] == [None] * 3
     assert len(caplog.records) == 1
     assert server.requests == (0 if kind == "closed" else 2)
 

@@ -458,13 +458,13 @@ def test_a_model_decides_neither_what_is_read_nor_where_text_is_sent(
     shutil.copytree(good, here / "model")
     for field, value in {
         "model.word_vectors": "/nonexistent/vectors",
-        "amr.frames": "/nonexistent/frames",
+        "amr.rolesets": "/nonexistent/frames",
         "amr.spotlight": "http://127.0.0.1:1/",
         "train.start_from": "/nonexistent/model",
         "train.contextual_from": "/nonexistent/model",
     }.items():
         config(field, value)(here / "model")
-    assert Transducer.load(here / "model", "cpu").task.linker is None
+    assert Transducer.load(here / "model", "cpu").task.wikifier is None
     # The output names the model by its folder; the rest is the same.
     code, out, err = parse(here / "model")
     assert (code, out.replace("::model model ", f"::model {good.name} "), err) == parse(good)
@@ -472,7 +472,7 @@ def test_a_model_decides_neither_what_is_read_nor_where_text_is_sent(
 
 @pytest.mark.usefixtures("here")
 def test_the_user_decides_where_text_is_sent(good: Path) -> None:
-    assert Transducer.load(good, "cpu", spotlight="http://127.0.0.1:1/").task.linker is not None
+    assert Transducer.load(good, "cpu", spotlight="http://127.0.0.1:1/").task.wikifier is not None
     code, out, err = parse(good, "--spotlight", "file:///etc/passwd")
     assert (code, out) == (1, "")
     assert "http:// or https://" in err

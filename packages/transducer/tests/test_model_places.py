@@ -254,7 +254,7 @@ def test_weights_that_are_no_numbers_are_never_written(
     with pytest.raises(ModelError, match="is not written: x has a weight that is not a number"):
         checkpoint.save_weights(tmp_path / "w", weights)
     with pytest.raises(ModelError, match="is not written"):
-        checkpoint.save_last(tmp_path, weights, {"average": {}})
+        checkpoint.save_last(tmp_path, weights, {"moving_average": {}})
     assert not list(tmp_path.iterdir())
 
     update = trainer.Trainer._update

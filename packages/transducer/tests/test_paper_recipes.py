@@ -82,7 +82,7 @@ OPEN: dict[str, Any] = {
     "decode.batch_tokens": 4000,
     "decode.nbest": 1,
     "amr.spotlight": "",  # an address of the user's
-    "amr.frames": "",
+    "amr.rolesets": "",
 }
 
 # Everything beyond the paper is off.
@@ -109,7 +109,7 @@ OFF: dict[str, Any] = {
     "train.word_dropout": 0.0,
     "train.feature_dropout": 0.0,
     "train.subword_dropout": 0.0,
-    "train.average": 0.0,
+    "train.moving_average": 0.0,
     "decode.unique_core_roles": False,
     "decode.limit_copies": False,
     "decode.length_penalty": 0.0,

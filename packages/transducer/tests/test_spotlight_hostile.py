@@ -94,10 +94,10 @@ def test_bad_answers_are_a_warning(
     serve: Callable[[bytes | Callable[[socket.socket], None]], str],
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    linker = Spotlight(serve(ANSWERS[kind]), retries=0, timeout=0.7)
+    wikifier = Spotlight(serve(ANSWERS[kind]), retries=0, timeout=0.7)
     started = time.monotonic()
     with caplog.at_level(logging.WARNING):
-        assert [linker(text, "York") for text in ("in York", "near York")] == [None, None]
+        assert [wikifier(text, "York") for text in ("in York", "near York")] == [None, None]
     assert time.monotonic() - started < 3
     assert len(caplog.records) == 1
     assert "does not answer" in caplog.text

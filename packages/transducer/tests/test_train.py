@@ -131,17 +131,25 @@ def test_same_seed_same_model(ten: Ten, tmp_path: Path) -> None:
     assert weights[0] == weights[1]
 
 
+def as_format_2(path: Path) -> None:
+    """Give a training state the names that it had up to format 2."""
+    state = torch.load(path, weights_only=True)
+    torch.save({("average" if k == "moving_average" else k): v for k, v in state.items()}, path)
+
+
 @pytest.mark.parametrize("stop_at", [2, 4, 5])
 def test_a_resumed_run_is_the_uninterrupted_one(ten: Ten, tmp_path: Path, stop_at: int) -> None:
     file = ten("dm")
     config = tiny(
-        dropout=0.3, word_dropout=0.5, feature_dropout=0.5, average=0.9, schedule="cosine",
+        dropout=0.3, word_dropout=0.5, feature_dropout=0.5, moving_average=0.9, schedule="cosine",
         warmup=2, edge_smoothing=0.1,
     )  # fmt: skip
     whole = Run(config, file, tmp_path / "whole")
     assert len(whole.curve) == 8
     first = Run(config, file, tmp_path / "model", stop_at=stop_at)
     assert first.interrupted
+    if stop_at == 4:
+        as_format_2(tmp_path / "model" / checkpoint.LAST / checkpoint.STATE)
     rest = Run(config, file, tmp_path / "model", resume=True)
     assert first.curve + rest.curve == whole.curve
     assert_equal_weights(rest.weights, whole.weights)
@@ -203,7 +211,7 @@ def test_an_encoder_is_tuned_until_its_rate_is_zero(
     ten: Ten, tmp_path: Path, here: Callable[[str], str]
 ) -> None:
     file, name = ten("dm"), here("sentence-transformers/all-MiniLM-L6-v2")
-    config = tiny(epochs=1, contextual_rate=1e-4, average=0.5)
+    config = tiny(epochs=1, contextual_rate=1e-4, moving_average=0.5)
     config = replace(config, model=replace(config.model, contextual=name, contextual_tuned=True))
     tuned = Run(config, file, tmp_path / "tuned", dev=False)
     pretrained = load(name)[1].state_dict()
@@ -244,7 +252,7 @@ def test_accumulation_is_a_larger_batch(ten: Ten, tmp_path: Path) -> None:
 
 
 def test_the_average_is_what_is_saved(ten: Ten, tmp_path: Path) -> None:
-    run = Run(tiny(average=0.9), ten("dm"), tmp_path / "model", dev=False)
+    run = Run(tiny(moving_average=0.9), ten("dm"), tmp_path / "model", dev=False)
     saved = load_file(tmp_path / "model" / checkpoint.WEIGHTS)
     assert_equal_weights(saved, run.trainer.moving_average.weights)
     assert any(not torch.equal(saved[name], run.weights[name]) for name in saved)
@@ -290,7 +298,7 @@ def test_training_stops_after_its_minutes(ten: Ten, tmp_path: Path) -> None:
 
 
 def test_training_stops_after_its_updates_and_the_rate_follows(ten: Ten, tmp_path: Path) -> None:
-    config = tiny(updates=7, epochs=50, batch_size=4, schedule="cosine", average=0.0)
+    config = tiny(updates=7, epochs=50, batch_size=4, schedule="cosine", moving_average=0.0)
     run = Run(config, ten("dm"), tmp_path / "model")
     assert [epoch.updates for epoch in run.epochs] == [3, 6, 7]  # ten sentences, four at a time
     assert run.epochs[-1].learning_rate < 0.1 * run.epochs[0].learning_rate
@@ -421,7 +429,7 @@ def _cut_weights(folder: Path) -> None:
 
 
 DAMAGES: dict[str, tuple[Callable[[Path], None], str]] = {
-    "version": (_other_version, "has model format 99, and this version reads 2"),
+    "version": (_other_version, "has model format 99, and this version reads 3"),
     "no config": (_no_file("config.json"), "is not a model directory: .* is missing"),
     "config": (_text("config.json", "{"), "is damaged"),
     "other json": (_text("config.json", "[]"), "is damaged"),

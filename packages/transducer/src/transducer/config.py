@@ -25,6 +25,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
+from transducer.earlier import name_of_today, renamed
 from transducer.errors import ConfigError
 from transducer.registry import FRAMEWORKS
 from transducer.schema import (
@@ -81,31 +82,45 @@ class ModelConfig:
     pos_size: Feature = 100
     """Part-of-speech tags, on both sides."""
     ner_size: Feature = 0
+    """Entity types."""
     dep_size: Feature = 0
+    """Dependency labels."""
     shape_size: Feature = 0
+    """Word shapes."""
     punct_size: Feature = 0
+    """Whether a token is punctuation."""
     anonymous_size: Feature = 0
     """AMR: whether a token is a placeholder made by anonymization."""
     char_size: Feature = 100
     """Channels of the CharCNN, on both sides."""
     char_embedding: Size = 100
+    """Vectors of characters."""
     char_kernel: Annotated[int, Range(1, 32)] = 3
+    """Characters that the CharCNN sees at once."""
     index_size: Size = 50
     """Node indices d_u and d_v."""
     relation_size: Size = 100
     """Relation types r, as input of the next step."""
     encoder_layers: Layers = 2
+    """Layers of the BiLSTM."""
     encoder_size: Size = 512
     """Per direction."""
     decoder_layers: Layers = 2
+    """Layers of the LSTM."""
     decoder_size: Size = 1024
+    """Of each layer."""
     attention_size: Size = 256
     """Hidden layer of the two MLP attentions."""
     biaffine_size: Size = 256
+    """Input of the biaffine source pointer."""
     bilinear_size: Size = 128
+    """Input of the bilinear relation classifier."""
     dropout: Share = 0.33
+    """Of inputs and states, in training."""
     word_vocabulary: Items = 10000
+    """The most frequent words have vectors of their own."""
     node_vocabulary: Items = 10000
+    """The same for node labels; these can be generated."""
     anchored: bool = False
     """Beyond the paper: the decoder also reads the encoder state of the word it copied, and edges
     are scored from the attended context as well as from the LSTM state."""
@@ -124,10 +139,11 @@ class ModelConfig:
     copy_ways: Annotated[str, Choice(COPY_WAYS)] = "concept"
     """AMR: what copying a token can give, each with all before it: ``concept`` is its lemma,
     ``constant`` a name or a number, ``joined`` a constant together with others (``B-Raf``, 2
-    million), ``other`` another concept, alone or together (give-up)."""
+    million), ``other`` another concept, alone or together (``give-up``)."""
     source_candidates: Annotated[str, Choice(("preceding", "open-path"))] = "open-path"
-    """Over which rows P(u) is a distribution: all preceding ones, as in the paper, or those from
-    which a pre-order can go on."""
+    """Over which rows P(u) is a distribution: all ``preceding`` ones, as in the paper, or those
+    from which a pre-order can continue. Search takes the latter in both cases, since the decoder
+    has never seen anything but a pre-order."""
     unit_labels: bool = True
     """UCCA: non-terminals carry their category as label."""
 
@@ -159,6 +175,7 @@ class TrainConfig:
     accumulate: Count = 1
     """Batches per update."""
     epochs: Count = 120
+    """Passes over the training data, at most."""
     patience: Count = 20
     """Epochs without a better dev score before training stops."""
     updates: Limit = 0
@@ -166,6 +183,7 @@ class TrainConfig:
     minutes: Annotated[float, Range(0, 1_000_000)] = 0
     """Stop after so many minutes of training; 0 is no limit."""
     learning_rate: Rate = 0.001
+    """Adam's."""
     contextual_rate: Rate = 0.00002
     """Learning rate of a tuned contextual encoder; 0 tunes it no further, and is faster."""
     contextual_from: Name = ""
@@ -180,6 +198,7 @@ class TrainConfig:
     schedule: Annotated[str, Choice(("constant", "cosine"))] = "constant"
     """``constant``, or ``cosine``: fall to zero over the epochs, the updates or the minutes."""
     max_norm: Weight = 5.0
+    """Gradients are clipped to this norm."""
     coverage: Weight = 1.0
     """Weight of the coverage loss."""
     link_loss: Weight = 1.0
@@ -201,11 +220,12 @@ class TrainConfig:
     subword_dropout: Annotated[float, Range(0, 1)] = 0.0
     """Probability of masking a sub-word of a tuned contextual encoder, so that it learns to look
     around."""
-    average: Annotated[float, Range(0, 1)] = 0.0
+    moving_average: Annotated[float, Range(0, 1)] = 0.0
     """Decay of a moving average of the weights that is evaluated and saved; 0 is off."""
     evaluate_from: Count = 1
     """First epoch after which the dev section is parsed."""
     evaluate_every: Count = 1
+    """Epochs between two evaluations."""
     annotator: Name = "none"
     """Annotator for what the files do not say: none, auto, or a spaCy model."""
     precision: Annotated[str, Choice(("auto", "fp32", "bf16", "fp16"))] = "auto"
@@ -231,13 +251,15 @@ class DecodeConfig:
     length_penalty: Annotated[float, Range(0, 10)] = 0.0
     """Finished hypotheses of a beam are compared by log-probability / rows ** length_penalty."""
     nbest: Annotated[int, Range(1, 1000)] = 1
+    """Hypotheses that are kept; at most the beam."""
     int8: bool = False
-    """Compute with 8-bit weights where that is faster, on a CPU: nearly as precise."""
+    """Compute with 8-bit weights (a contextual encoder: 16, where the CPU has them): faster on a
+    CPU, nearly as precise. On a GPU it changes nothing."""
     node_temperature: Annotated[float, Range(0.01, 100)] = 1.0
     """What the log-odds of nodes are divided by in the scores of a graph: a calibrated model has it
     from ``tools/calibrate.py``. Search is the same."""
     edge_temperature: Annotated[float, Range(0.01, 100)] = 1.0
-    """The same of edges."""
+    """The same for edges."""
 
     def __post_init__(self) -> None:
         _check(self)
@@ -249,17 +271,20 @@ class AmrConfig:
     """Pre- and post-processing of AMR (paper, section 5); see transducer.frameworks.amr."""
 
     wiki: bool = True
-    """Remove wiki links and look them up afterwards."""
+    """Remove Wikipedia pages and look them up afterwards."""
     polarity: bool = False
-    """Add the negations that the rules find and the model left out."""
+    """Add the negations that the model left out, by rules that are learned from the training
+    data."""
     anonymize: bool = False
     """Fold entities into placeholders."""
     senses: bool = True
     """Remove the senses that the table restores."""
     spotlight: Name = ""
-    """Address of a DBpedia Spotlight endpoint; empty: none is asked."""
-    frames: Name = ""
-    """PropBank's frames, one a line, or a table of them with aliases (frameworks.amr.propbank)."""
+    """Address of a DBpedia Spotlight endpoint that training asks; empty: none. Parsing has
+    ``--spotlight``."""
+    rolesets: Name = ""
+    """PropBank's rolesets, one a line, or a table of them whose header names the columns ``id``,
+    ``aliases`` (``decide/v;decision/n``) and ``amr``."""
 
 
 AMR_STEPS = ("wiki", "polarity", "anonymize", "senses")
@@ -315,37 +340,12 @@ def from_dict(values: Mapping[str, Any], *, name: str = "config") -> Config:
     return config
 
 
-def upgraded(values: Any) -> Any:
-    """Return a config that an earlier version saved as this one would have saved it.
-
-    Up to 0.2.0 (format 1) ``model.copy_ways`` was a number, and there were three settings more:
-    ``notes``, which nothing read, ``model.link_order``, which followed from the task, and
-    ``model.previous_edge``, which was true in every model that was kept. One in which it is not is
-    no model of this version: the setting stays, and is refused as unknown.
-
-    >>> upgraded({"task": "dm", "model": {"copy_ways": 1, "link_order": True}, "notes": ""})
-    {'task': 'dm', 'model': {'copy_ways': 'concept'}}
-    """
-    if not isinstance(values, Mapping):
-        return values
-    result = {key: value for key, value in values.items() if key != "notes"}
-    if isinstance(result.get("model"), Mapping):
-        model = {key: value for key, value in result["model"].items() if key != "link_order"}
-        if model.get("previous_edge") is True:
-            del model["previous_edge"]
-        ways = model.get("copy_ways")
-        if type(ways) is int and 1 <= ways <= len(COPY_WAYS):
-            model["copy_ways"] = COPY_WAYS[ways - 1]
-        result["model"] = model
-    return result
-
-
 def override(config: Config, settings: Sequence[str]) -> Config:
     """Apply ``section.key=value`` settings; values are TOML, a bare word is a string."""
     values = config.to_dict()
     for setting in settings:
         path, _, text = setting.partition("=")
-        *sections, key = path.strip().split(".")
+        *sections, key = name_of_today(path.strip()).split(".")
         target = values
         for section in sections:
             if not isinstance(target.get(section), dict):
@@ -386,6 +386,7 @@ def _tables(text: str, name: str) -> _Tables:
         if task not in FRAMEWORKS or not isinstance(sections, dict):
             raise ConfigError(f"{name}: task.{task}: {unknown(task, FRAMEWORKS)}")
     base = values.pop("base", None)
+    values, by_task = renamed(values), {name: renamed(given) for name, given in by_task.items()}
     if base is None:
         return _Tables(values, by_task)
     below = _tables(_recipe_text(str(base)), str(base))

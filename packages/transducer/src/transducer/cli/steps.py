@@ -78,15 +78,15 @@ def postprocess(
     Senses, entities, negations and links are restored, and the graphs completed.
     """
     from transducer.frameworks import amr
-    from transducer.frameworks.amr.spotlight import make_linker
+    from transducer.frameworks.amr.spotlight import make_wikifier
     from transducer.parsing.amr_steps import learned_tables
 
     tables, options = learned_tables(model, train_files)
-    linker = make_linker(spotlight)
+    wikifier = make_wikifier(spotlight)
     _process(
         _amr_of(input_, skip_invalid=skip_invalid),
         options,
-        lambda graphs, on: amr.postprocess_graphs(graphs, tables, on, linker),
+        lambda graphs, on: amr.postprocess_graphs(graphs, tables, on, wikifier),
         **rest,
     )
 

@@ -52,15 +52,15 @@ def scores_of(
     has_categories = framework(tree.framework).has_categories
     decided = zip(tree.rows, row_parts(tree), decisions, strict=False)
     for number, (row, (node, edge), decision) in enumerate(decided, start=1):
-        own, link = decision.node, decision.source + decision.relation
+        own, attached = decision.node, decision.source + decision.relation
         is_new = row.index == number
         if edge is not None:
             is_category = has_categories and not row.anchors
-            link += own if is_category or not is_new else 0.0
-            edges[edge] = edges.get(edge, 0.0) + link
+            attached += own if is_category or not is_new else 0.0
+            edges[edge] = edges.get(edge, 0.0) + attached
             own = own if is_new else 0.0
         elif row.relation in _WORDS:
-            own += link
+            own += attached
         elif not is_new:  # a top below a virtual root that has its own place elsewhere
             own = 0.0
         if node is not None:

@@ -316,7 +316,7 @@ def _yields(graph: Graph) -> dict[str, tuple[int, int]]:
 
 
 def _places(graph: Graph, cuts: Sequence[int]) -> dict[str, int | None]:
-    """Return the part that each node belongs to; None for the root and for links between parts."""
+    """Return the part that each node belongs to; None for the root and for edges between parts."""
     spans = _yields(graph)
     places: dict[str, int | None] = {
         name: bisect_right(cuts, first) - 1 for name, (first, _) in spans.items()

@@ -57,8 +57,8 @@ class Task:
     config: Config
     tables: Any = None
     """What was learned from the training data, if the framework learns anything."""
-    linker: Any = None
-    """A service that links names, if the user gave one."""
+    wikifier: Any = None
+    """A service that knows the Wikipedia pages of names, if the user gave one."""
 
     trees: ClassVar[TreeRules]
     """What the trees of the framework look like."""

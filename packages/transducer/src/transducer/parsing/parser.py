@@ -34,7 +34,7 @@ from transducer.distributed import ALONE, Group, join, launched
 from transducer.encoders.features import FrozenFeatures
 from transducer.encoders.low_rank import merge_differences
 from transducer.errors import ConfigError, TransducerError
-from transducer.frameworks.amr.spotlight import make_linker
+from transducer.frameworks.amr.spotlight import make_wikifier
 from transducer.frameworks.certainty import Temperatures, scores_of
 from transducer.frameworks.tasks import LONGEST, Document, ScoreTree, Task
 from transducer.int8 import has_int8, to_int8
@@ -103,12 +103,13 @@ class Transducer:
     def load(cls, folder: str | Path, device: str = "auto", *, spotlight: str = "") -> Transducer:
         """Load a model directory; processes that were launched together parse together.
 
-        *spotlight* is the address of a service that links the names of AMR; none is asked without.
+        *spotlight* is the address of a service that knows the Wikipedia pages of names (AMR); none
+        is asked without.
         """
         group = join(device)
         folder, place = Path(folder), pick_device(device)
         config, vocabularies, task = checkpoint.load_setup(folder)
-        task = replace(task, linker=make_linker(spotlight))
+        task = replace(task, wikifier=make_wikifier(spotlight))
         model = rounded = None
         if is_kept(folder, config, place):
             about, score = describe(folder), checkpoint.read_score(folder)

@@ -30,8 +30,9 @@ from safetensors import SafetensorError
 from safetensors.torch import save_file
 from torch import Tensor
 
-from transducer.config import Config, upgraded
+from transducer.config import Config
 from transducer.data.vocabularies import Vocabularies
+from transducer.earlier import upgraded
 from transducer.encoders.references import check_reference
 from transducer.errors import ModelError
 from transducer.frameworks import task_of
@@ -58,10 +59,10 @@ from transducer.storage.compact import (
 )
 from transducer.storage.writing import first_line, write_text, written
 
-FORMAT = 2
+FORMAT = 3
 """Changes whenever earlier versions cannot read what this one writes."""
-_READABLE = (1, FORMAT)
-"""What :func:`transducer.config.upgraded` makes of the first is the last."""
+_READABLE = (1, 2, FORMAT)
+"""What :func:`transducer.earlier.upgraded` makes of the others is the last."""
 
 CONFIG = "config.json"
 VOCABULARIES = "vocabularies.json"
@@ -157,7 +158,7 @@ def save_last(folder: Path, weights: dict[str, Tensor], state: dict[str, Any]) -
     """Write what resuming needs; a crash in the middle leaves the previous one."""
     last = folder / LAST
     _require_numbers(last / STATE, weights)
-    _require_numbers(last / STATE, state["average"])
+    _require_numbers(last / STATE, state["moving_average"])
     last.mkdir(parents=True, exist_ok=True)
     with written(last / STATE) as hidden:
         torch.save({"weights": weights, **state}, hidden)
@@ -171,10 +172,12 @@ def load_last(folder: Path) -> dict[str, Any]:
     try:
         _check_archive(path)
         loaded: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
+        if "average" in loaded:  # up to format 2
+            loaded["moving_average"] = loaded.pop("average")
         _check_tensors(loaded)
     except _DAMAGE as error:
         raise ModelError(f"{path} is damaged: {first_line(error)}") from error
-    for name in ("weights", "average"):
+    for name in ("weights", "moving_average"):
         check_numbers(path, loaded[name])
     return loaded
 
@@ -195,7 +198,7 @@ def _check_archive(path: Path) -> None:
 
 
 def _check_tensors(loaded: Any) -> None:
-    for name in ("weights", "average"):
+    for name in ("weights", "moving_average"):
         for key, weight in checked(dict[str, Any], loaded[name], name).items():
             if not isinstance(weight, Tensor):
                 raise SchemaError(f"{name}.{key} is no tensor")
@@ -221,7 +224,7 @@ def load_setup(folder: Path) -> tuple[Config, Vocabularies, Task]:
     """Read config, vocabularies and tables of a model directory: data, and nothing but data.
 
     What the config says of where its training found files and services is for the record: a model
-    never decides what is read, asked or run. So the task has no linker; who wants one adds it.
+    never decides what is read, asked or run. So the task has no wikifier; who wants one adds it.
     """
     folder = training_of(folder)
     with _reading(folder, CONFIG) as path:
@@ -324,7 +327,7 @@ def _end(folder: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     last = load_last(folder)
     minutes = round(last["state"]["seconds"] / 60, 2)
     known = {"dev_f1": None, "epoch": last["state"]["epoch"], "minutes": minutes}
-    return last["weights"] | last["average"], read_score(folder) | known
+    return last["weights"] | last["moving_average"], read_score(folder) | known
 
 
 def read_score(folder: Path) -> dict[str, Any]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from transducer.config import Config, upgraded
+from transducer.config import Config
+from transducer.earlier import upgraded
 from transducer.errors import ModelError
 from transducer.schema import MEGABYTE, Name, SchemaError, checked, read_json
 from transducer.storage.folders import RUN

@@ -1,7 +1,7 @@
 """The exponential moving average of a model's weights while it is trained.
 
-It is what is evaluated and saved where ``train.average`` is its decay. (The mean of several trained
-models is another thing: :mod:`transducer.training.average`.)
+Where ``train.moving_average`` is its decay, the average is evaluated and saved. (The mean of
+several trained models is another thing: :mod:`transducer.training.average`.)
 """
 
 from __future__ import annotations

@@ -97,7 +97,10 @@ class Trainer:
         self._scale = saved.get("scaler")
         self.restore_scaler()
         self.moving_average = MovingAverage(
-            self.model, self.config.train.average, self.accelerator.device, saved.get("average")
+            self.model,
+            self.config.train.moving_average,
+            self.accelerator.device,
+            saved.get("moving_average"),
         )
         # Every process has a random state of its own, saved and restored with the rest.
         states = saved.get("random", [])
@@ -294,7 +297,7 @@ class Trainer:
             {k: v.cpu() for k, v in self.model.state_dict().items()},
             {
                 "optimizer": self.optimizer.state_dict(),
-                "average": self.moving_average.weights,
+                "moving_average": self.moving_average.weights,
                 "state": state,
                 "random": random,
                 "scaler": self.accelerator.scaler and self.accelerator.scaler.state_dict(),

@@ -28,7 +28,7 @@ from transducer.frameworks.amr.pipeline import (
 )
 from transducer.frameworks.amr.propbank import Roleset, read_rolesets
 from transducer.frameworks.amr.recover import recover
-from transducer.frameworks.amr.spotlight import Spotlight, make_linker
+from transducer.frameworks.amr.spotlight import Spotlight, make_wikifier
 from transducer.frameworks.amr.tables import (
     Tables,
     copy_concepts,
@@ -52,7 +52,7 @@ __all__ = [
     "copy_joined",
     "copy_lemma",
     "copy_others",
-    "make_linker",
+    "make_wikifier",
     "postprocess",
     "postprocess_graphs",
     "prepare_tokens",

@@ -1,7 +1,7 @@
 """The AMR steps in order, before training and after decoding; each has its switch in AmrConfig.
 
-Before: wiki links are removed, entities folded, senses removed.
-After: senses restored, entities unfolded, negations and wiki links added, the graph completed,
+Before: Wikipedia pages are removed, entities folded, senses removed.
+After: senses restored, entities unfolded, negations and Wikipedia pages added, the graph completed,
 operands numbered.
 """
 
@@ -116,7 +116,7 @@ def postprocess(
     record: Record,
     tables: Tables,
     options: AmrConfig,
-    linker: wiki.Linker | None = None,
+    wikifier: wiki.Wikifier | None = None,
 ) -> Graph:
     """Return the complete AMR for what the model emitted."""
     if options.senses:
@@ -129,7 +129,7 @@ def postprocess(
             graph, record.tokens, tables.negation, lambda token: copy_lemma(token, tables)
         )
     if options.wiki:
-        graph = wiki.restore_wiki(graph, tables.wiki_links, linker)
+        graph = wiki.restore_wiki(graph, tables.known_pages, wikifier)
     return replace(number_operands(recover(graph)), tokens=record.tokens)
 
 
@@ -145,13 +145,13 @@ def postprocess_graphs(
     graphs: Iterable[Graph],
     tables: Tables,
     options: AmrConfig,
-    linker: wiki.Linker | None = None,
+    wikifier: wiki.Wikifier | None = None,
 ) -> Iterator[Graph]:
     """Postprocess the graphs of a file; their tokens say again what the placeholders stand for."""
     for graph in graphs:
         plain = tuple(without_placeholder(token) for token in graph.tokens)
         _, record = prepare_tokens(plain, tables, options)
-        yield postprocess(graph, record, tables, options, linker)
+        yield postprocess(graph, record, tables, options, wikifier)
 
 
 def without_placeholder(token: Token) -> Token:

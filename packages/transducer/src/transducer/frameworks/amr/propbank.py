@@ -33,13 +33,13 @@ def read_rolesets(path: str) -> list[Roleset]:
         data = Path(path).read_bytes()
         text = (gzip.decompress(data) if path.endswith(".gz") else data).decode("utf-8")
     except (OSError, EOFError, UnicodeDecodeError) as error:
-        raise ConfigError(f"amr.frames: {path}: {error}") from error
+        raise ConfigError(f"amr.rolesets: {path}: {error}") from error
     lines = [line for line in text.splitlines() if line.strip()]
     if not lines or "\t" not in lines[0]:
         return [Roleset(line.strip()) for line in lines]
     rows = list(csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE))
     if "id" not in rows[0]:
-        raise ConfigError(f"amr.frames: {path}, line 1: no column of the table is called id")
+        raise ConfigError(f"amr.rolesets: {path}, line 1: no column of the table is called id")
     used = {stem(row["id"]) for row in rows if row.get("amr", "") != _UNUSED}
     return [
         Roleset(row["id"], tuple(_words(row.get("aliases") or "")))

@@ -1,7 +1,7 @@
-"""A client of DBpedia Spotlight's JSON service, for Wikipedia links; off unless configured.
+"""A client of DBpedia Spotlight's JSON service, for pages of Wikipedia; off unless configured.
 
 Answers are kept on disk. A service that does not answer is asked no more: there is one warning and
-every further name is left unlinked.
+every further name gets no page.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _log = logging.getLogger(__name__)
 
 
 class Spotlight:
-    """A linker: call it with (sentence, name) for the title of a Wikipedia page or None."""
+    """A wikifier: call it with (sentence, name) for the title of a Wikipedia page or None."""
 
     def __init__(
         self,
@@ -89,7 +89,7 @@ class Spotlight:
                     error.close()
         self._dead = True
         _log.warning(
-            "Spotlight at %s does not answer (%s): names stay unlinked", self._endpoint, reason
+            "Spotlight at %s does not answer (%s): names get no page", self._endpoint, reason
         )
         return None
 
@@ -179,6 +179,6 @@ def _write_json(path: Path, value: Any) -> None:
             hidden.write_text(json.dumps(value), encoding="utf-8")
 
 
-def make_linker(address: str) -> Spotlight | None:
-    """Return a client of the entity linker at an address that the user gave, if there is one."""
+def make_wikifier(address: str) -> Spotlight | None:
+    """Return a client of the wikifier at an address that the user gave, if there is one."""
     return Spotlight(address, cache=cache_folder("spotlight")) if address else None

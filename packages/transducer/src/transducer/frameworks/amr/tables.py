@@ -22,7 +22,7 @@ from transducer.frameworks.amr.numbers import find_values
 from transducer.frameworks.amr.polarity import learn_polarity
 from transducer.frameworks.amr.propbank import Roleset, alias_table
 from transducer.frameworks.amr.senses import count_concepts, learn_senses, stem
-from transducer.frameworks.amr.wiki import WikiLinks, learn_wiki
+from transducer.frameworks.amr.wiki import KnownPages, learn_wiki
 from transducer.schema import Name, Range, checked, parse_json
 from transducer.text.annotation import is_punctuation, token_features
 
@@ -42,11 +42,11 @@ class Tables:
     rates: dict[Name, Share] = field(default_factory=dict)
     """Pattern -> how often what it finds is in the graph."""
     wiki: dict[Name, Name] = field(default_factory=dict)
-    """"type name" or "name" -> link, "" for none."""
+    """"type name" or "name" -> page, "" for none."""
     wiki_rates: dict[Name, Share] = field(default_factory=dict)
-    """Type of entity -> how often it has a link."""
+    """Type of entity -> how often it has a page."""
     wiki_titles: dict[Name, Share] = field(default_factory=dict)
-    """Type of entity -> how often its link is the name itself, of those that are it or "-"."""
+    """Type of entity -> how often its page is the name itself, of those that are it or "-"."""
     negation: dict[Name, Share] = field(default_factory=dict)
     """Rule -> how often it is right."""
     aliases: dict[Name, Name] = field(default_factory=dict)
@@ -61,7 +61,7 @@ class Tables:
         corpus = list(graphs)
         pairs = [(graph.tokens, graph) for graph in corpus]
         known = learn_names(pairs)
-        links = learn_wiki(corpus)
+        pages = learn_wiki(corpus)
         first = cls(
             lexicon=learn_lexicon((_forms(graph), _stems(graph)) for graph in corpus),
             senses=learn_senses(count_concepts(corpus), (roleset.id for roleset in rolesets)),
@@ -71,9 +71,9 @@ class Tables:
             first,
             names={text: tuple(parts) for text, parts in known.items()},
             rates=learn_rates(pairs, known),
-            wiki=dict(links.table),
-            wiki_rates=dict(links.rates),
-            wiki_titles=dict(links.titles),
+            wiki=dict(pages.table),
+            wiki_rates=dict(pages.rates),
+            wiki_titles=dict(pages.titles),
             negation=learn_polarity(pairs, lambda token: copy_lemma(token, first)),
         )
 
@@ -88,9 +88,9 @@ class Tables:
         return tables
 
     @property
-    def wiki_links(self) -> WikiLinks:
-        """What the training data says of links."""
-        return WikiLinks(self.wiki, self.wiki_rates, self.wiki_titles)
+    def known_pages(self) -> KnownPages:
+        """What the training data says of pages."""
+        return KnownPages(self.wiki, self.wiki_rates, self.wiki_titles)
 
     @cached_property
     def stems(self) -> frozenset[str]:

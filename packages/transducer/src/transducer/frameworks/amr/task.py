@@ -24,7 +24,7 @@ def row_kind(label: str, relation: str, is_word: bool) -> RowKind:
 
 
 class AmrTask(Task):
-    """AMR; the tables know senses, names, wiki links and negations of the training data."""
+    """AMR; the tables know senses, names, Wikipedia pages and negations of the training data."""
 
     __slots__ = ()
     trees = TreeRules(row_kind, words_are_nodes=False, text_order=False)
@@ -35,9 +35,9 @@ class AmrTask(Task):
     @classmethod
     def learn(cls, config: Config, graphs: Sequence[Graph]) -> AmrTask:
         """Make the task of a new model, learning its tables from the training graphs."""
-        propbank = config.amr.frames
+        propbank = config.amr.rolesets
         tables = amr.Tables.learn(graphs, amr.read_rolesets(propbank) if propbank else ())
-        return cls(config, tables, amr.make_linker(config.amr.spotlight))
+        return cls(config, tables, amr.make_wikifier(config.amr.spotlight))
 
     @classmethod
     def tokenized(cls, graph: Graph) -> Graph:
@@ -48,10 +48,11 @@ class AmrTask(Task):
     def needs(cls, config: Config) -> Iterator[str]:
         """Yield what a recipe asks for beyond the treebank, a line each."""
         a = config.amr
-        yield f"PropBank frames: {a.frames or 'none, senses are those of the files (amr.frames)'}"
+        none = "none, senses are those of the files (amr.rolesets)"
+        yield f"PropBank's rolesets: {a.rolesets or none}"
         if a.wiki:
-            linker = a.spotlight or "none, unknown names get no link (amr.spotlight)"
-            yield f"Spotlight: {linker}"
+            wikifier = a.spotlight or "none, unknown names get no page (amr.spotlight)"
+            yield f"Spotlight: {wikifier}"
 
     def simplified(self, graph: Graph) -> Graph:
         """Return the graph that the model learns."""
@@ -92,7 +93,7 @@ class AmrTask(Task):
 
     def finished(self, graph: Graph, sentence: Sentence) -> Graph:
         """Return the complete AMR for what the model emitted."""
-        return amr.postprocess(graph, sentence.record, self.tables, self.config.amr, self.linker)
+        return amr.postprocess(graph, sentence.record, self.tables, self.config.amr, self.wikifier)
 
     def _offers(self, tokens: Sequence[Token]) -> tuple[tuple[str, ...], ...]:
         """Return the labels that copying each token can give."""

@@ -1,8 +1,8 @@
-"""Wikipedia links of named entities: removed in training, looked up afterwards.
+"""Wikipedia's page of named entities (``:wiki``): removed in training, looked up afterwards.
 
-The training data's own table comes first, by entity type and name, then by name; then a linker,
+The training data's own table comes first, by entity type and name, then by name; then a wikifier,
 such as DBpedia Spotlight, if there is one; else the name itself ("New_York") or ``-``, whichever is
-the link of such entities more often, where the training data have links at all.
+what such entities have more often, where the training data say the page at all.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from graphconv.graph import Edge, Graph, Node
 from transducer.frameworks.amr.structure import fresh_constants, names
 
 WIKI = "wiki"
-UNLINKED = "-"
+NO_PAGE = "-"
 # The key of a rate over all types, for types that were never seen.
 _ANY = ""
 _USUAL = 0.5
@@ -24,53 +24,53 @@ _USUAL = 0.5
 # What was seen less often says nothing of a type of its own.
 _MIN_COUNT = 3
 
-Linker = Callable[[str, str], str | None]
+Wikifier = Callable[[str, str], str | None]
 """From (sentence, name) to the title of a Wikipedia page, or None."""
 
 
-class WikiLinks(NamedTuple):
-    """What the training data says of links."""
+class KnownPages(NamedTuple):
+    """What the training data says of pages."""
 
     table: Mapping[str, str]
-    """"type name" and "name" -> the most frequent link, as written, or "" for none."""
+    """"type name" and "name" -> the most frequent page, as written, or "" for none."""
     rates: Mapping[str, float]
-    """Type of entity -> how often it has a link at all."""
+    """Type of entity -> how often it has a page at all."""
     titles: Mapping[str, float]
-    """Type of entity -> how often its link is the name itself, of those that are it or ``-``."""
+    """Type of entity -> how often its page is the name itself, of those that are it or ``-``."""
 
 
-def learn_wiki(graphs: Iterable[Graph]) -> WikiLinks:
-    """Count the links of named entities."""
-    links: dict[str, Counter[str]] = defaultdict(Counter)
+def learn_wiki(graphs: Iterable[Graph]) -> KnownPages:
+    """Count the pages of named entities."""
+    pages: dict[str, Counter[str]] = defaultdict(Counter)
     totals: Counter[str] = Counter()
-    linked: Counter[str] = Counter()
-    unlinked: Counter[str] = Counter()
+    paged: Counter[str] = Counter()
+    pageless: Counter[str] = Counter()
     titled: Counter[str] = Counter()
     for graph in graphs:
-        found = _links(graph)
+        found = _pages(graph)
         for entity, _, name in names(graph):
-            link = found.get(entity.id, "")
+            page = found.get(entity.id, "")
             for key in _keys(entity, name):
-                links[key][link] += 1
+                pages[key][page] += 1
             for kind in (entity.label or "", _ANY):
                 totals[kind] += 1
-                linked[kind] += bool(link)
-                unlinked[kind] += link == UNLINKED
-                titled[kind] += link == _title(name)
+                paged[kind] += bool(page)
+                pageless[kind] += page == NO_PAGE
+                titled[kind] += page == _title(name)
     table = {
-        key: min(counter, key=lambda link: (-counter[link], link))
-        for key, counter in sorted(links.items())
+        key: min(counter, key=lambda page: (-counter[page], page))
+        for key, counter in sorted(pages.items())
     }
-    known = {kind: titled[kind] + unlinked[kind] for kind in sorted(totals)}
-    return WikiLinks(
+    known = {kind: titled[kind] + pageless[kind] for kind in sorted(totals)}
+    return KnownPages(
         table,
-        {kind: linked[kind] / totals[kind] for kind in sorted(totals)},
+        {kind: paged[kind] / totals[kind] for kind in sorted(totals)},
         {kind: titled[kind] / seen for kind, seen in known.items() if seen >= _MIN_COUNT},
     )
 
 
 def remove_wiki(graph: Graph) -> Graph:
-    """Remove all links to constants."""
+    """Remove all pages that are constants."""
     constants = {node.id for node in graph.nodes if node.constant}
     dropped = {
         edge.target for edge in graph.edges if edge.label == WIKI and edge.target in constants
@@ -82,29 +82,29 @@ def remove_wiki(graph: Graph) -> Graph:
     )
 
 
-def restore_wiki(graph: Graph, known: WikiLinks, linker: Linker | None = None) -> Graph:
-    """Add a link to each named entity that has none, where the training data would have one."""
+def restore_wiki(graph: Graph, known: KnownPages, wikifier: Wikifier | None = None) -> Graph:
+    """Add the page to each named entity that has none, where the training data would have one."""
     sentence = " ".join(token.form for token in graph.tokens)
     ids = fresh_constants(graph)
-    present = _links(graph)
+    present = _pages(graph)
     nodes: list[Node] = []
-    links: dict[str, Edge] = {}
+    pages: dict[str, Edge] = {}
     for entity, _, name in names(graph):
-        if entity.id in present or entity.id in links or entity.constant:
+        if entity.id in present or entity.id in pages or entity.constant:
             continue
-        link = next((known.table[key] for key in _keys(entity, name) if key in known.table), None)
-        if link is None:
-            link = ""
+        page = next((known.table[key] for key in _keys(entity, name) if key in known.table), None)
+        if page is None:
+            page = ""
             if _of_type(known.rates, entity) >= _USUAL:
                 titled = _of_type(known.titles, entity) >= _USUAL
-                link = _linked(sentence, name, linker) or (_title(name) if titled else UNLINKED)
-        if link:
-            nodes.append(Node(next(ids), link, constant=True))
-            links[entity.id] = Edge(entity.id, nodes[-1].id, WIKI)
+                page = _asked(sentence, name, wikifier) or (_title(name) if titled else NO_PAGE)
+        if page:
+            nodes.append(Node(next(ids), page, constant=True))
+            pages[entity.id] = Edge(entity.id, nodes[-1].id, WIKI)
     edges: list[Edge] = []
-    for edge in graph.edges:  # AMR writes the link before the name
-        if edge.label == "name" and edge.source in links:
-            edges.append(links.pop(edge.source))
+    for edge in graph.edges:  # AMR writes the page before the name
+        if edge.label == "name" and edge.source in pages:
+            edges.append(pages.pop(edge.source))
         edges.append(edge)
     return replace(graph, nodes=graph.nodes + tuple(nodes), edges=tuple(edges))
 
@@ -113,9 +113,9 @@ def _of_type(rates: Mapping[str, float], entity: Node) -> float:
     return rates.get(entity.label or "", rates.get(_ANY, 0.0))
 
 
-def _linked(sentence: str, name: tuple[str, ...], linker: Linker | None) -> str | None:
+def _asked(sentence: str, name: tuple[str, ...], wikifier: Wikifier | None) -> str | None:
     plain = " ".join(part.strip('"') for part in name)
-    title = linker(sentence, plain) if linker else None
+    title = wikifier(sentence, plain) if wikifier else None
     if title is None:
         return None
     escaped = title.replace("\\", "\\\\").replace('"', '\\"')
@@ -123,11 +123,11 @@ def _linked(sentence: str, name: tuple[str, ...], linker: Linker | None) -> str 
 
 
 def _title(name: tuple[str, ...]) -> str:
-    """Return the link that a name itself is."""
+    """Return the page that has the name itself."""
     return '"' + "_".join(part.strip('"') for part in name) + '"'
 
 
-def _links(graph: Graph) -> dict[str, str]:
+def _pages(graph: Graph) -> dict[str, str]:
     constants = {node.id: node.label or "" for node in graph.nodes if node.constant}
     return {
         edge.source: constants[edge.target]
