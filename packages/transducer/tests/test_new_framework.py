@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
@@ -12,6 +13,7 @@ import torch
 from torch import Tensor
 
 import graphconv
+import transducer
 from graphconv import frameworks
 from graphconv.graph import Edge, Graph, Node, Token
 from transducer.config import Config, ModelConfig, TrainConfig
@@ -149,3 +151,15 @@ def _are_stars(graphs: list[Graph]) -> bool:
 def test_a_framework_that_is_not_in_the_table_is_refused() -> None:
     with pytest.raises(ConfigError, match="task is amr, dm, pas, psd or ucca, not 'toy'"):
         Config(NAME)
+
+
+def test_names_of_frameworks_are_compared_in_their_modules_alone() -> None:
+    package = Path(transducer.__file__).parent
+    named = re.compile(rf"""(==|!=|\bin|\bcase) *\(?["']({"|".join(FRAMEWORKS)})["']""")
+    compared = {
+        path.relative_to(package).parts[0]
+        for path in package.rglob("*")
+        if path.suffix in (".py", ".js") and named.search(path.read_text(encoding="utf-8"))
+    }
+    assert compared <= {"frameworks"}
+    assert named.search('if task == "ucca":')

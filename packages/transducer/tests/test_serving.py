@@ -320,6 +320,14 @@ def test_tokens_headers_and_pages(nlp: Pipeline, tmp_path: Path) -> None:
     client.stop()
 
 
+def test_models_say_what_sets_their_frameworks_apart(client: Client, nlp: Pipeline) -> None:
+    told = json.loads(client.call("/v1/models").body)["models"]
+    kept = {n: (about["passages"], about["words_are_nodes"]) for n, about in told.items()}
+    assert kept == {"amr": (False, False), "dm": (False, True)}
+    for name, parser in nlp.parsers.items():
+        assert told[name].items() >= parser.about.items()
+
+
 def test_metrics_count_what_was_answered(client: Client) -> None:
     client.call("/v1/parse", {"text": TEXT})
     client.call("/v1/parse", {})

@@ -36,7 +36,8 @@ SHOWN = 4
 """Sentences per framework that are drawn."""
 
 _LONGEST_SHOWN = 14
-_NAMES = {"amr": "Smatch", "dm": "labelled F1", "ucca": "labelled F1"}
+_SHORT = {"smatch": "Smatch", "sdp": "labelled F1", "ucca": "labelled F1"}
+"""Metric -> what the table calls its headline."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +128,8 @@ def _result(run: runs.Run, started: float) -> Result:
     score = headline(gold, pred).f1
     seconds = time.perf_counter() - started
     baseline = headline(gold, list(nearest(_read(task, "train"), gold))).f1
-    return Result(task, _NAMES[task], score, baseline, seconds, tuple(gold), tuple(pred))
+    metric = _SHORT[parser.task.metric]
+    return Result(task, metric, score, baseline, seconds, tuple(gold), tuple(pred))
 
 
 def _read(task: str, part: str) -> list[Graph]:

@@ -53,8 +53,8 @@ PAGE = {
     "index.html": "text/html",
     "style.css": "text/css",
     "drawing.css": "text/css",
-    **dict.fromkeys(("app.js", "compare.js", "links.js", "panels.js"), "text/javascript"),
-    **dict.fromkeys(("pictures.js", "rows.js", "server.js"), "text/javascript"),
+    **dict.fromkeys(("app.js", "compare.js", "frameworks.js", "links.js"), "text/javascript"),
+    **dict.fromkeys(("panels.js", "pictures.js", "rows.js", "server.js"), "text/javascript"),
     "icon.svg": "image/svg+xml",
 }
 """The files of the page; no other name is looked for."""
@@ -205,7 +205,14 @@ async def picture(server: Server, http: Request) -> Response:
 async def models(server: Server, _: Request) -> Response:
     """``GET /v1/models``."""
     parsers = server.worker.nlp.parsers
-    about = {task: dict(parser.about) for task, parser in parsers.items()}
+    about = {
+        name: {
+            **parser.about,
+            "passages": parser.task.passages,
+            "words_are_nodes": parser.task.trees.words_are_nodes,
+        }
+        for name, parser in parsers.items()
+    }
     return JSONResponse({"models": about, "formats": list(FORMATS)})
 
 

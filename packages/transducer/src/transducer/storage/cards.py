@@ -23,6 +23,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from evaltools.metrics import metric_of
 from transducer.config import Config, load_recipe, recipes
 from transducer.errors import ModelError
 from transducer.schema import MEGABYTE, SchemaError, checked, read_json
@@ -31,14 +32,18 @@ from transducer.storage.writing import write_text
 CARD = "card.json"
 PAGE = "README.md"
 
-METRICS = {
-    "amr": "Smatch",
-    "dm": "labelled F1 with tops",
-    "pas": "labelled F1 with tops",
-    "psd": "labelled F1 with tops",
+_HEADLINES = {
+    "smatch": "Smatch",
+    "sdp": "labelled F1 with tops",
     "ucca": "labelled F1 of all edges",
+    "mrp": "MRP F1",
 }
-"""What :func:`transducer.parsing.evaluation.headline` is."""
+"""Metric -> what :func:`transducer.parsing.evaluation.headline` is."""
+
+
+def headline_name(framework: str) -> str:
+    """Return what the score of a framework's graphs is called."""
+    return _HEADLINES[metric_of(framework)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,7 +242,7 @@ def page(card: Card) -> str:
         _table([("", ""), *facts.items()]),
         about.notes,
         "## Scores",
-        f"{METRICS[card.task]}, of the model as it is here.",
+        f"{headline_name(card.task)}, of the model as it is here.",
         _table(
             [("file", "graphs", "beam", "F1")]
             + [(s.gold, f"{s.graphs:,}", str(s.beam), f"{s.f1:.2f}") for s in card.scores]

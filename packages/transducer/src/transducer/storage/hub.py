@@ -18,7 +18,7 @@ from typing import Any
 
 from transducer.config import TASKS
 from transducer.errors import ModelError
-from transducer.storage.cards import CARD, METRICS, PAGE, Card, page, read_card
+from transducer.storage.cards import CARD, PAGE, Card, headline_name, page, read_card
 from transducer.storage.shipped import find_model
 
 FILES = (
@@ -138,7 +138,7 @@ def _results(card: Card) -> Iterator[dict[str, Any]]:
             "metrics": [
                 {
                     "type": "f1",
-                    "name": f"{METRICS[card.task]}, beam {score.beam}",
+                    "name": f"{headline_name(card.task)}, beam {score.beam}",
                     "value": score.f1,
                 }
             ],

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from transducer.config import TASKS
 from transducer.errors import ModelError
-from transducer.storage.cards import METRICS, Card, model_size, read_card
+from transducer.storage.cards import Card, headline_name, model_size, read_card
 
 FOLDER = Path(__file__).parent.parent / "models"
 
@@ -43,7 +43,8 @@ def _rows(card: Card) -> Iterator[tuple[object, ...]]:
     """Yield the score of each file, by the last of the beam sizes, and what is said but once."""
     last = card.scores[-1].beam if card.scores else 1
     megabytes = f"{model_size(FOLDER / card.task) / 1e6:.1f}"
-    once: tuple[str, ...] = (METRICS[card.task], megabytes, card.date, card.about.weights_licence)
+    licence = card.about.weights_licence
+    once: tuple[str, ...] = (headline_name(card.task), megabytes, card.date, licence)
     task = card.task
     for score in card.scores:
         if score.beam == last:

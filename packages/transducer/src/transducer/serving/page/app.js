@@ -1,5 +1,6 @@
 // The page: type a text, watch its graphs grow, go back and forth, compare.
 import { setUpComparison, showChoices } from "./compare.js";
+import { learnFrameworks } from "./frameworks.js";
 import { setUpLinks, linkRows, showWords } from "./links.js";
 import { finishPanel, newPanel } from "./panels.js";
 import { drawSoon, drawUpTo, forgetPictures } from "./pictures.js";
@@ -47,6 +48,7 @@ async function start() {
   try {
     const { models, formats } = await (await call("/v1/models")).json();
     shown.formats = formats;
+    learnFrameworks(models);
     for (const task of Object.keys(models)) addTask(task);
   } catch (error) {
     return tell(error.message, true);

@@ -1,4 +1,5 @@
 // A gold graph beside the parse: the certified score, and what matched.
+import { hasPassages } from "./frameworks.js";
 import { make } from "./panels.js";
 import { figure, firstWord } from "./pictures.js";
 import { call } from "./server.js";
@@ -41,7 +42,7 @@ async function compared({ answer }) {
 
 function chosen(task, answer) {
   const sentence = Number($("which").value || 0);
-  return task === "ucca" ? answer.sentences[sentence].paragraph : sentence;
+  return hasPassages(task) ? answer.sentences[sentence].paragraph : sentence;
 }
 
 function report({ table, certified, alignment, pictures }, task, first) {

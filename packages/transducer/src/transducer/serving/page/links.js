@@ -1,5 +1,6 @@
 // Words and nodes light each other up. Everything that stands for words has data-at: their places in the text.
 
+import { wordsAreNodes } from "./frameworks.js";
 import { label } from "./rows.js";
 
 const at = (element) => (element.dataset.at ? element.dataset.at.split(" ") : []);
@@ -56,14 +57,14 @@ export function linkPicture(frame, first) {
   }
 }
 
-// A row has the position of its word, or (AMR) the words of the node with its label.
+// A row has the position of its word, or (AMR, where no word is a node) the words of the node with its label.
 export function linkRows({ relations, bounds, answer }) {
   const nodes = {};
   for (const { task, sentence, row, index, target, position } of relations) {
     const graph = answer.graphs[task]?.[sentence];
     const first = bounds[task][sentence][0];
     let words = position === null ? [] : [first + position];
-    if (position === null && index === row && graph && task === "amr") {
+    if (position === null && index === row && graph && !wordsAreNodes(task)) {
       const left = (nodes[sentence] ??= [...graph.nodes]);
       const found = left.findIndex((node) => [node.label, bare(node.label)].includes(label(target)));
       if (found >= 0) words = (left.splice(found, 1)[0].anchors ?? []).map((place) => first + place);

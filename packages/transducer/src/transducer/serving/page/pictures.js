@@ -1,10 +1,10 @@
 // Pictures of graphs: drawn by the server, shown inline, so that their nodes can be linked.
+import { hasPassages, wordsAreNodes } from "./frameworks.js";
 import { linkPicture } from "./links.js";
 import { call } from "./server.js";
 
 const ELEMENTS = new Set(["svg", "g", "path", "rect", "text", "tspan", "circle", "polygon"]);
 const ATTRIBUTES = /^(xmlns|class|d|x|y|dx|cx|cy|r|rx|width|height|viewBox|points|fill|transform|text-anchor|data-node|data-words)$/;
-const PASSAGES = ["ucca"]; // one graph a paragraph, not one a sentence
 
 const drawn = new Map(); // what the server has drawn of this text: key -> promise of SVG
 const wanted = new Map(); // panel -> what to draw next
@@ -56,7 +56,7 @@ export async function finalFigures(task, shown) {
 
 export function firstWord(task, place, answer) {
   const { sentences } = answer;
-  const mine = PASSAGES.includes(task) ? sentences.find((one) => one.paragraph === place) : sentences[place];
+  const mine = hasPassages(task) ? sentences.find((one) => one.paragraph === place) : sentences[place];
   return mine ? mine.first : 0;
 }
 
@@ -100,7 +100,7 @@ async function drawNext() {
 async function partial(panel, shown, task, sentence, place) {
   const rows = shown.relations.slice(0, place).filter((one) => one.task === task && one.sentence === sentence);
   const [first, last] = shown.bounds[task][sentence];
-  const tokens = task === "amr" ? [] : shown.tokens.slice(first, last).map((token) => [token.form, null, null]);
+  const tokens = wordsAreNodes(task) ? shown.tokens.slice(first, last).map((token) => [token.form, null, null]) : [];
   const relations = rows.map((r) => [r.source, r.source_index, r.relation, r.target, r.index, r.position]);
   const text = JSON.stringify({ id: "1", framework: task, tokens, relations });
   const { svg } = await post(`${task} ${sentence} ${rows.length}`, { text, format: "relations" });
