@@ -29,7 +29,7 @@ _SWEEPS = 12
 _RELAXATIONS = 16
 
 
-class _Link(NamedTuple):
+class _Route(NamedTuple):
     """An edge as drawn: from left to right, through empty places."""
 
     number: int
@@ -50,7 +50,7 @@ class _Plan(NamedTuple):
     """What stands in which layer, in order; *heights* are those of the stations."""
 
     layers: list[list[str]]
-    links: list[_Link]
+    routes: list[_Route]
     heights: dict[str, float]
 
 
@@ -63,21 +63,21 @@ def draw_layers(graph: Graph, highlight: Highlight) -> Drawing:
     ys = _heights(plan)
     boxes, width = _boxes(graph, plan, ys)
     ports = _ports(plan, ys)
-    tree_links = {link.stations[-1]: link.number for link in reversed(plan.links)}
+    tree_routes = {route.stations[-1]: route.number for route in reversed(plan.routes)}
     lines: list[str] = []
     labels: list[str] = []
-    for link in plan.links:
-        edge = graph.edges[link.number]
-        state = highlight.edges.get(link.number)
-        last = boxes[link.stations[-1]]
-        points = [(boxes[link.stations[0]].right, boxes[link.stations[0]].y)]
-        for station in link.stations[1:-1]:
+    for route in plan.routes:
+        edge = graph.edges[route.number]
+        state = highlight.edges.get(route.number)
+        last = boxes[route.stations[-1]]
+        points = [(boxes[route.stations[0]].right, boxes[route.stations[0]].y)]
+        for station in route.stations[1:-1]:
             points.extend(((boxes[station].left, ys[station]), (boxes[station].right, ys[station])))
         room = canvas.text_width(edge.label, canvas.SMALL)
-        y = last.y + ports[link.number]
+        y = last.y + ports[route.number]
         points.extend(((last.left - room - 20, y), (last.left, y)))  # level below the label
-        again = tree_links[link.stations[-1]] != link.number
-        lines.extend(_line(points, turned=link.turned, again=again, state=state))
+        again = tree_routes[route.stations[-1]] != route.number
+        lines.extend(_line(points, turned=route.turned, again=again, state=state))
         labels.append(canvas.label(last.left - 13 - room / 2, y, edge.label))
     for number, edge in enumerate(graph.edges):
         if edge.source == edge.target:
@@ -102,7 +102,7 @@ def _plan(graph: Graph) -> _Plan:
     for node_id in layer:
         layers[layer[node_id]].append(node_id)
     incoming: dict[str, int] = defaultdict(int)
-    links = []
+    routes = []
     heights: dict[str, float] = {}
     for number, (left, right) in ahead.items():
         incoming[right] += 1
@@ -111,10 +111,10 @@ def _plan(graph: Graph) -> _Plan:
             layers[i].append(station)
             heights[station] = _EMPTY_HEIGHT
         turned = graph.edges[number].source != left
-        links.append(_Link(number, (left, *empty, right), turned))
+        routes.append(_Route(number, (left, *empty, right), turned))
     for node_id in layer:
         heights[node_id] = max(_NODE_HEIGHT, incoming[node_id] * _PORT_HEIGHT)
-    return _Plan(layers, links, heights)
+    return _Plan(layers, routes, heights)
 
 
 def _directed(graph: Graph) -> dict[int, tuple[str, str]]:
@@ -174,8 +174,8 @@ def _layer_numbers(graph: Graph, ahead: dict[int, tuple[str, str]]) -> dict[str,
 def _neighbors(plan: _Plan) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
     before: dict[str, list[str]] = defaultdict(list)
     after: dict[str, list[str]] = defaultdict(list)
-    for link in plan.links:
-        for left, right in pairwise(link.stations):
+    for route in plan.routes:
+        for left, right in pairwise(route.stations):
             after[left].append(right)
             before[right].append(left)
     return before, after
@@ -263,9 +263,9 @@ def _boxes(graph: Graph, plan: _Plan, ys: dict[str, float]) -> tuple[dict[str, _
     """Return the place of every station, and the width of it all."""
     nodes = {node.id: node for node in graph.nodes}
     room: dict[str, float] = defaultdict(float)
-    for link in plan.links:
-        needed = canvas.text_width(graph.edges[link.number].label, canvas.SMALL)
-        room[link.stations[-1]] = max(room[link.stations[-1]], needed)
+    for route in plan.routes:
+        needed = canvas.text_width(graph.edges[route.number].label, canvas.SMALL)
+        room[route.stations[-1]] = max(room[route.stations[-1]], needed)
     loops = {edge.source: edge.label for edge in graph.edges if edge.source == edge.target}
     boxes: dict[str, _Box] = {}
     x = 0.0
@@ -289,15 +289,15 @@ def _shown(node: Node) -> str:
 
 
 def _ports(plan: _Plan, ys: dict[str, float]) -> dict[int, float]:
-    """Return where every link enters its node, relative to the node's middle."""
-    entering: dict[str, list[_Link]] = defaultdict(list)
-    for link in plan.links:
-        entering[link.stations[-1]].append(link)
+    """Return where every route enters its node, relative to the node's middle."""
+    entering: dict[str, list[_Route]] = defaultdict(list)
+    for route in plan.routes:
+        entering[route.stations[-1]].append(route)
     ports = {}
-    for links in entering.values():
-        links.sort(key=lambda link: ys[link.stations[-2]])
-        for i, link in enumerate(links):
-            ports[link.number] = (i - (len(links) - 1) / 2) * _PORT_HEIGHT
+    for routes in entering.values():
+        routes.sort(key=lambda route: ys[route.stations[-2]])
+        for i, route in enumerate(routes):
+            ports[route.number] = (i - (len(routes) - 1) / 2) * _PORT_HEIGHT
     return ports
 
 

@@ -35,7 +35,7 @@ class _Change(NamedTuple):
     text: str
 
 
-class _Frame:
+class _OpenNode:
     """An open node: its concept, and how far its numbered roles are."""
 
     def __init__(self) -> None:
@@ -66,7 +66,7 @@ class Editor:
         self.ops = ops
         self.changes: list[_Change] = []
         self.log: list[tuple[int, str, str]] = []
-        self.frames: list[_Frame] = []
+        self.open_nodes: list[_OpenNode] = []
         self.used = set(re.findall(rf"[^{NO_SYMBOL}]+", text))
         self.concepts: dict[str, str] = {}  # of the variables so far
         self.variable = ""  # the one that waits for its concept
@@ -121,9 +121,9 @@ class Editor:
         self._change(place, place, text)
         self.log.append((place, kind, message))
         if what == "(":
-            self.frames.append(_Frame())
+            self.open_nodes.append(_OpenNode())
         elif what == ")":
-            self.frames.pop()
+            self.open_nodes.pop()
 
     def _insertion(self, number: int, what: str, state: int) -> tuple[str, str, str]:
         """Return the text to put in, the kind of edit and its description."""
@@ -137,7 +137,7 @@ class Editor:
             text = concept if state == SLASH else f"/ {concept}"
             return text, "concept", f"put in the concept {concept}"
         if what == "role":
-            role = self.frames[-1].next_role()
+            role = self.open_nodes[-1].next_role()
             return role, "role", f"put in the role {role}"
         kind = "slash" if what == "/" else "bracket"
         return what, kind, f"put in {what}"
@@ -189,19 +189,19 @@ class Editor:
         elif name == "colon":
             self._change(piece.start, piece.end, f":{piece.text}")
             self.log.append((piece.start, "role", f"put a colon before {piece.text}"))
-            self.frames[-1].see(f":{piece.text}")
+            self.open_nodes[-1].see(f":{piece.text}")
         else:
             self._take(number, piece, state)
         return 1
 
     def _take(self, number: int, piece: Piece, state: int) -> None:
         if piece.kind == "(":
-            self.frames.append(_Frame())
+            self.open_nodes.append(_OpenNode())
         elif piece.kind == ")":
-            self.frames.pop()
+            self.open_nodes.pop()
         elif piece.kind == "R":
             self._mend(piece, piece.text)
-            self.frames[-1].see(piece.text)
+            self.open_nodes[-1].see(piece.text)
         elif state == VAR:
             self._take_variable(number, piece)
         elif state in (SLASH, ROLE, MARKED) and piece.kind in "STG":
@@ -223,7 +223,7 @@ class Editor:
         self.variable = variable
 
     def _label(self, concept: str) -> None:
-        self.frames[-1].concept = concept
+        self.open_nodes[-1].concept = concept
         self.concepts.setdefault(self.variable, concept)
 
     def _mention(self, number: int) -> int:
@@ -294,7 +294,7 @@ class Editor:
         number = len(self.joints) + 1
         self._change(place, place, f":snt{number} ")
         self.log.append((place, "connect", f"this part is now :snt{number} of multi-sentence"))
-        self.frames.append(_Frame())
+        self.open_nodes.append(_OpenNode())
 
     def _connect(self) -> None:
         """Put several roots below one."""

@@ -32,15 +32,20 @@ What is kept where:
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator
-from functools import lru_cache, partial
+from functools import lru_cache
 from itertools import count
 from typing import Any
 
 from graphconv.codecs import Block
 from graphconv.codecs.amr.alignments import FIELD, read_line
+from graphconv.codecs.amr.comments import (
+    count_comments,
+    read_comments,
+    tokens_of,
+    write_comments,
+)
 from graphconv.codecs.amr.writer import (
     NO_SYMBOL,
     STRING,
@@ -50,13 +55,10 @@ from graphconv.codecs.amr.writer import (
     write_graph,
 )
 from graphconv.errors import FormatError
-from graphconv.graph import Attributes, Edge, Graph, Node, Token, attribute
+from graphconv.graph import Attributes, Edge, Graph, Node, attribute
 
 _brackets = re.compile(rf"{STRING}|\#.*|[()\"]|:?[^{NO_SYMBOL}]+").finditer
 _brackets_only = re.compile(rf"\#.*|[()]|:?[^{NO_SYMBOL}]+").finditer
-_split_fields = re.compile(r"::(?:(?<=\s::)|(?<=^\#::))([^\W\d]\S*)(?:\s|$)").split
-_escape = partial(re.compile(r"(?<!\S)(?=\\*::[^\W\d])").sub, r"\\")
-_unescape = partial(re.compile(r"(?<!\S)\\(?=\\*::[^\W\d])").sub, "")
 
 _INVERTED: Attributes = (("inverted", True),)
 _MENTION: Attributes = (("mention", True),)
@@ -121,16 +123,16 @@ def parse_with_places(block: Block) -> tuple[Graph, list[str]]:
 
 def _parse(block: Block) -> tuple[Graph, _Tree, set[str]]:
     lines = block.text.split("\n")
-    start = _count_comments(lines)
+    start = count_comments(lines)
     if start == len(lines):
         raise FormatError("there is no graph", filename=block.filename, lineno=block.lineno)
-    stop = len(lines) - _count_comments(lines[::-1])
+    stop = len(lines) - count_comments(lines[::-1])
     extras: list[tuple[str, Any]] = []
-    metadata = _read_comments(lines[:start], extras) if start else ()
+    metadata = read_comments(lines[:start], extras) if start else ()
     tree = _parse_tree(block, lines, start, stop)
     variables = _variables(block, tree)
     nodes, edges = _interpret(tree, variables)
-    tokens = _tokens(metadata)
+    tokens = tokens_of(metadata)
     if "~" in block.text:
         nodes = tuple([_anchored(node, len(tokens)) for node in nodes])
     line = attribute(metadata, FIELD)
@@ -167,7 +169,7 @@ def format(graph: Graph) -> str:  # noqa: A001 - the name that every codec has
         raise FormatError(message)
     trailer = attribute(graph.extras, "trailer")
     tail = f"\n{trailer}\n\n" if trailer else "\n\n"
-    return f"{_write_comments(graph)}{write_graph(graph)}{tail}"
+    return f"{write_comments(graph)}{write_graph(graph)}{tail}"
 
 
 # Cutting a file into graphs
@@ -242,163 +244,6 @@ def _all_brackets(line: str) -> Iterator[re.Match[str]]:
             # the end of each would take time that grows with the square of the line.
             yield from _brackets_only(line, match.end())
             return
-
-
-# Comments and metadata
-
-
-def _count_comments(lines: list[str]) -> int:
-    """Return how many of *lines*, from the first, are comments or blank."""
-    for number, line in enumerate(lines):
-        text = line.lstrip()
-        if text and text[0] != "#":
-            return number
-    return len(lines)
-
-
-def _read_comments(lines: list[str], extras: list[tuple[str, Any]]) -> Attributes:
-    """Return the metadata in *lines*; how they stand there goes to *extras* where it says more."""
-    metadata: list[tuple[str, str]] = []
-    layout: list[str] = []
-    for line in lines:
-        fields = _read_fields(line)
-        metadata += fields
-        text = line.rstrip()
-        layout.append(str(len(fields)) if fields and _write_fields(fields) == text else text)
-    if layout.count("1") < len(layout):
-        extras.append(("comments", "\n".join(layout)))
-    return tuple(metadata)
-
-
-def _read_fields(line: str) -> list[tuple[str, str]]:
-    """Split a comment into its ``::`` fields.
-
-    >>> _read_fields("# ::id 1.2 ::preferred ::snt C::D , etc .")
-    [('id', '1.2'), ('preferred', ''), ('snt', 'C::D , etc .')]
-    >>> _read_fields(_write_fields([("snt", "std ::vector")]))
-    [('snt', 'std ::vector')]
-    """
-    if "::" not in line:
-        return []
-    parts = _split_fields(line.strip())
-    values = [(parts[i], parts[i + 1].rstrip()) for i in range(1, len(parts), 2)]
-    if "\\::" not in line:
-        return values
-    return [(key, _unescape(value)) for key, value in values]
-
-
-def _write_fields(fields: Iterable[tuple[str, Any]]) -> str:
-    texts = [f"::{key} {_escape(value)}" if value else f"::{key}" for key, value in fields]
-    return "# " + " ".join(texts)
-
-
-def _write_comments(graph: Graph) -> str:
-    """Return the comment lines of *graph*, each with its newline."""
-    fields = _described(graph)
-    lines = []
-    done = 0
-    layout = attribute(graph.extras, "comments")
-    for entry in layout.split("\n") if layout is not None else ():
-        if entry.isdigit():
-            lines.append(_write_line(graph, fields[done : done + int(entry)]))
-            done += int(entry)
-            continue
-        # A line that stands as it was, unless its fields have changed since.
-        kept = _read_fields(entry)
-        if fields[done : done + len(kept)] == kept:
-            lines.append(entry)
-            done += len(kept)
-    lines += [_write_line(graph, [field]) for field in fields[done:]]
-    return "".join([line + "\n" for line in lines if line is not None])
-
-
-def _write_line(graph: Graph, fields: list[tuple[str, str]]) -> str | None:
-    if not fields:
-        return None
-    line = _write_fields(fields)
-    if "\n" in line or _read_fields(line) != fields:
-        raise FormatError(f"graph {graph.id} has metadata that PENMAN cannot hold", text=line)
-    return line
-
-
-def _described(graph: Graph) -> list[tuple[str, str]]:
-    """Return the fields to write: the metadata, and id and tokens if these do not say them."""
-    fields = [
-        (key, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
-        for key, value in graph.metadata
-    ]
-    if not attribute(graph.extras, "anonymous"):
-        given = [number for number, (key, _) in enumerate(fields) if key == "id"][:1]
-        for number in given:
-            fields[number] = ("id", graph.id)
-        if not given:
-            fields.insert(0, ("id", graph.id))
-    tokens = _tokens(tuple(fields))
-    if [token.form for token in tokens] != [token.form for token in graph.tokens]:
-        fields = [field for field in fields if field[0] not in ("tok", "tokens")]
-        fields.append(_token_field([token.form for token in graph.tokens]))
-    if tokens != graph.tokens:
-        columns = {key: _column(key, graph.tokens) for key in _COLUMNS}
-        fields = [field for field in fields if not columns.get(field[0])]
-        fields += [(key, column) for key, column in columns.items() if column]
-    return fields
-
-
-_COLUMNS = ("lemmas", "pos", "ner", "dep")
-"""Fields with one value per token, ``_`` where there is none."""
-
-
-def _token_field(forms: list[str]) -> tuple[str, str]:
-    text = " ".join(forms)
-    return ("tok", text) if text.split() == forms else ("tokens", json.dumps(forms))
-
-
-def _tokens(metadata: Attributes) -> tuple[Token, ...]:
-    text = attribute(metadata, "tok")
-    if text is None:
-        text = attribute(metadata, "snt", "")
-    tokens = [Token(form) for form in _listed(metadata) or text.split()]
-    for key in _COLUMNS:
-        values = str(attribute(metadata, key, "")).split()
-        if len(values) == len(tokens):
-            tokens = [_with_value(*pair, key) for pair in zip(tokens, values, strict=True)]
-    return tuple(tokens)
-
-
-def _listed(metadata: Attributes) -> list[str]:
-    """Return the tokens that are given as a list in JSON, if they are."""
-    text = attribute(metadata, "tokens")
-    if text is None:
-        return []
-    try:
-        forms = json.loads(text)
-    except ValueError:  # a field that others call by this name
-        return []
-    are_forms = isinstance(forms, list) and all(isinstance(form, str) for form in forms)
-    return forms if are_forms else []
-
-
-def _with_value(token: Token, value: str, key: str) -> Token:
-    if value == "_":
-        return token
-    if key == "lemmas":
-        return token._replace(lemma=value)
-    if key == "pos":
-        return token._replace(pos=value)
-    return token._replace(features=(*token.features, (key, value)))
-
-
-def _column(key: str, tokens: tuple[Token, ...]) -> str:
-    """Return the values of a field for all tokens; empty if no token has one."""
-    if key == "lemmas":
-        values = [token.lemma for token in tokens]
-    elif key == "pos":
-        values = [token.pos for token in tokens]
-    else:
-        values = [attribute(token.features, key) for token in tokens]
-    if not any(values):
-        return ""
-    return " ".join("_".join(str(value or "_").split()) or "_" for value in values)
 
 
 # Text to graph

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 from xml.etree.ElementTree import Element
 
-from graphconv.codecs.ucca.writer import (
+from graphconv.codecs.ucca.marks import (
     CODES,
     EDGE_MARKS,
     EMPTY_SLOT,
@@ -19,8 +19,8 @@ from graphconv.codecs.ucca.writer import (
     NODE_MARKS,
     TERMINAL,
     TOKEN_MARKS,
-    style_of,
 )
+from graphconv.codecs.ucca.writer import style_of
 from graphconv.codecs.ucca.xml_source import XmlSource
 from graphconv.graph import Attributes, join_categories
 
@@ -49,7 +49,7 @@ class Terminal(NamedTuple):
     """The features called ``node/name`` and ``children``."""
 
 
-class Link(NamedTuple):
+class WrittenEdge(NamedTuple):
     """What the element of an edge says beyond its target."""
 
     label: str
@@ -67,11 +67,11 @@ class Unit(NamedTuple):
     attributes: Attributes
     unusual: Attributes
     """The attribute ``children``, which comes last."""
-    links: Sequence[tuple[str, Link]]
+    edges: Sequence[tuple[str, WrittenEdge]]
     """The ids that its edges lead to, and what the edges say."""
 
 
-class Frame(NamedTuple):
+class Outline(NamedTuple):
     """What a file says outside of the nodes of its layers 0 and 1."""
 
     id: str
@@ -84,7 +84,7 @@ class Frame(NamedTuple):
 class Passage(NamedTuple):
     """What a file says, element by element."""
 
-    frame: Frame
+    outline: Outline
     styles: Styles
     terminals: Iterable[Terminal]
     unit_ids: Sequence[str]
@@ -126,7 +126,7 @@ def contents(
     return found.get("attributes", {}), extra, items, unusual
 
 
-def read_frame(source: XmlSource, *, is_ascii: bool) -> Frame:
+def read_outline(source: XmlSource, *, is_ascii: bool) -> Outline:
     """Read everything but the nodes; *is_ascii* says that other characters are references."""
     extras: Pairs = [("format", FORMAT), *source.around]
     layers, metadata = _read_root(source, extras)
@@ -134,7 +134,8 @@ def read_frame(source: XmlSource, *, is_ascii: bool) -> Frame:
         extras.append(("ascii", True))
     terminals = _read_layer(source, layers.get("0"), extras)
     units = _read_layer(source, layers.get("1"), extras)
-    return Frame(source.root.attrib["passageID"], tuple(metadata), tuple(extras), terminals, units)
+    passage_id = source.root.attrib["passageID"]
+    return Outline(passage_id, tuple(metadata), tuple(extras), terminals, units)
 
 
 def check_nodes(source: XmlSource, nodes: Iterable[Element]) -> None:
@@ -177,11 +178,11 @@ def read_unit(
     """Read the element of a unit."""
     own = element.attrib
     attributes, extra, items, unusual = contents(source, element, "edge", foreign)
-    links = []
+    written_edges = []
     for item in items:
         if "toID" not in item.attrib:
             source.fail("an edge needs the attribute toID", item)
-        links.append((item.attrib["toID"], read_link(source, item, styles)))
+        written_edges.append((item.attrib["toID"], read_edge(source, item, styles)))
     implicit = attributes.get("implicit") == "True"
     pairs = _pairs(attributes, "attributes/", ("implicit",) if implicit else (), NODE_MARKS)
     pairs += _pairs(extra, "extra/")
@@ -189,10 +190,10 @@ def read_unit(
         pairs.append(("type", own["type"]))
     pairs += _pairs(own, "node/", ("ID", "type"))
     rest = () if unusual is None else (("children", unusual),)
-    return Unit(own["type"], implicit, tuple(pairs), rest, links)
+    return Unit(own["type"], implicit, tuple(pairs), rest, written_edges)
 
 
-def read_link(source: XmlSource, element: Element, styles: Styles) -> Link:
+def read_edge(source: XmlSource, element: Element, styles: Styles) -> WrittenEdge:
     """Read the element of an edge."""
     own = element.attrib
     kind = own.get("type")
@@ -226,7 +227,7 @@ def read_link(source: XmlSource, element: Element, styles: Styles) -> Link:
         written = _way_to_write(pairs, categories)
     if unusual:
         pairs.append(("children", unusual))
-    return Link(label, remote, tuple(pairs), written)
+    return WrittenEdge(label, remote, tuple(pairs), written)
 
 
 def _way_to_write(pairs: Pairs, categories: Sequence[Element]) -> str | None:

@@ -75,13 +75,13 @@ from xml.etree.ElementTree import Element
 from graphconv.codecs import Block
 from graphconv.codecs.ucca import regular as ucca_regular
 from graphconv.codecs.ucca.elements import (
-    Frame,
+    Outline,
     Pairs,
     Passage,
     Styles,
     Terminal,
     check_nodes,
-    read_frame,
+    read_outline,
     read_style,
     read_terminal,
     read_unit,
@@ -191,7 +191,7 @@ def parse_whole(block: Block) -> Graph:
     try:
         return _graph(passage)
     except _MisfitError as misfit:
-        source.fail(misfit.message, misfit.find(passage.frame))
+        source.fail(misfit.message, misfit.find(passage.outline))
 
 
 def format(graph: Graph) -> str:  # noqa: A001 - the name that every codec has
@@ -210,10 +210,10 @@ class _MisfitError(Exception):
         self.message = message
         self.place = (layer, node, target)
 
-    def find(self, frame: Frame) -> Element:
+    def find(self, outline: Outline) -> Element:
         """Return the element that it is about."""
         layer, node, target = self.place
-        element = (frame.terminals, frame.units)[layer][node]
+        element = (outline.terminals, outline.units)[layer][node]
         if target is None:
             return element
         return next(edge for edge in element.iterfind("edge") if edge.get("toID") == target)
@@ -222,20 +222,20 @@ class _MisfitError(Exception):
 def _parse_passage(source: XmlSource) -> Passage:
     """Read the elements of any file; nodes one by one, so that the first error is reported."""
     text = source.text
-    frame = read_frame(source, is_ascii="&#" in text and text.isascii())
-    check_nodes(source, frame.terminals)
-    check_nodes(source, frame.units)
+    outline = read_outline(source, is_ascii="&#" in text and text.isascii())
+    check_nodes(source, outline.terminals)
+    check_nodes(source, outline.units)
     styles: Styles = frozenset()
     if "<category" in text:
-        styles = styles.union(*[read_style(e) for u in frame.units for e in u.iterfind("edge")])
-    has_foreign = attribute(frame.extras, "children")
+        styles = styles.union(*[read_style(e) for u in outline.units for e in u.iterfind("edge")])
+    has_foreign = attribute(outline.extras, "children")
     foreign = _foreign_ids(source.root) if has_foreign else frozenset()
     return Passage(
-        frame,
+        outline,
         styles,
-        (read_terminal(source, element) for element in frame.terminals),
-        [element.attrib["ID"] for element in frame.units],
-        (read_unit(source, element, styles, foreign) for element in frame.units),
+        (read_terminal(source, element) for element in outline.terminals),
+        [element.attrib["ID"] for element in outline.units],
+        (read_unit(source, element, styles, foreign) for element in outline.units),
     )
 
 
@@ -252,17 +252,17 @@ def _graph(passage: Passage) -> Graph:
     nodes, edges, linkage, leads_back = _read_units(passage, positions, numbers)
     if leads_back:
         _check_cycles(nodes, edges)
-    frame = passage.frame
+    outline = passage.outline
     styles = [(style, True) for style in sorted(passage.styles)]
     return Graph(
-        frame.id,
+        outline.id,
         "ucca",
         tokens,
         nodes,
         edges,
         _find_top(passage.unit_ids, edges, linkage),
-        frame.metadata,
-        (*frame.extras, *styles),
+        outline.metadata,
+        (*outline.extras, *styles),
     )
 
 
@@ -335,14 +335,14 @@ def _read_units(
     terminals: dict[str, Node] = {}
     usual_way = way_of(passage.styles)
     for number, (unit_id, unit) in enumerate(zip(passage.unit_ids, passage.units, strict=True)):
-        kind, implicit, attributes, unusual, links = unit
+        kind, implicit, attributes, unusual, written_edges = unit
         if kind == "LKG":
             linkage.add(unit_id)
         anchors: list[int] = []
         order: list[int] = []
         ways: list[str] = []
         first = len(edges)
-        for target, (label, remote, marks, written) in links:
+        for target, (label, remote, marks, written) in written_edges:
             if target in positions:
                 position = positions[target]
                 if written is not None:

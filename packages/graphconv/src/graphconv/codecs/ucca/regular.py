@@ -38,15 +38,15 @@ from itertools import groupby, repeat
 from typing import Any, NamedTuple
 
 from graphconv.codecs.ucca.elements import (
-    Frame,
-    Link,
+    Outline,
     Passage,
     Styles,
     Terminal,
     Unit,
+    WrittenEdge,
     check_nodes,
-    read_frame,
-    read_link,
+    read_edge,
+    read_outline,
     read_style,
     read_terminal,
     read_unit,
@@ -96,25 +96,25 @@ def read(text: str, filename: str) -> Passage | None:
     try:
         skeleton, rows = _cut(text)
         is_ascii = "&" in text and "&#" in text and text.isascii()
-        frame = read_frame(parse_xml(skeleton, filename), is_ascii=is_ascii)
-        has_terminals, has_units = bool(frame.terminals), bool(frame.units)
-        found = len(frame.terminals) + len(frame.units)
-        if not has_terminals + has_units == found == len(rows) or not _is_usual(frame):
+        outline = read_outline(parse_xml(skeleton, filename), is_ascii=is_ascii)
+        has_terminals, has_units = bool(outline.terminals), bool(outline.units)
+        found = len(outline.terminals) + len(outline.units)
+        if not has_terminals + has_units == found == len(rows) or not _is_usual(outline):
             return None
         terminals = _read_terminals(rows[0]) if has_terminals else []
-        ids, heads, links = _cut_units(rows[-1] if has_units else ())
-        ends = {end for row in links for _, _, end in row}
-        if len(ends) > _FEW and 2 * len(ends) > sum(map(len, links)):
+        ids, heads, written_edges = _cut_units(rows[-1] if has_units else ())
+        ends = {end for row in written_edges for _, _, end in row}
+        if len(ends) > _FEW and 2 * len(ends) > sum(map(len, written_edges)):
             return None  # nothing repeats, so that parsing it whole is faster
         styles: Styles = frozenset().union(*map(_style, ends))
-        link_of = {end: _link(end, styles) for end in ends}
+        edge_of = {end: _written_edge(end, styles) for end in ends}
         units = [
-            _unit((*_head(head), [(target, link_of[end]) for target, _, end in row]))
-            for head, row in zip(heads, links, strict=True)
+            _unit((*_head(head), [(target, edge_of[end]) for target, _, end in row]))
+            for head, row in zip(heads, written_edges, strict=True)
         ]
     except (FormatError, _IrregularError):
         return None
-    return Passage(frame, styles, terminals, ids, units)
+    return Passage(outline, styles, terminals, ids, units)
 
 
 def _cut(text: str) -> tuple[str, list[list[str]]]:
@@ -134,9 +134,9 @@ def _cut(text: str) -> tuple[str, list[list[str]]]:
     return "".join(skeleton), rows
 
 
-def _is_usual(frame: Frame) -> bool:
+def _is_usual(outline: Outline) -> bool:
     """Say whether there is nothing but attributes, extra and nodes, in this order."""
-    return _UNUSUAL.isdisjoint([name for name, _ in frame.extras])
+    return _UNUSUAL.isdisjoint([name for name, _ in outline.extras])
 
 
 def _read_terminals(nodes: Sequence[str]) -> list[Terminal]:
@@ -174,18 +174,18 @@ def _cut_units(
     nodes: Iterable[str],
 ) -> tuple[list[str], list[str], list[list[tuple[str, str, str]]]]:
     """Return for each unit its id, the rest of its head, and its edges, cut behind the target."""
-    ids, heads, links = [], [], []
+    ids, heads, written_edges = [], [], []
     for node in nodes:
         head, *edges = node.split(_EDGE)
         unit_id, _, head = head.partition('"')
         ids.append(unit_id)
         heads.append(head)
-        links.append([edge.partition('"') for edge in edges])
+        written_edges.append([edge.partition('"') for edge in edges])
     joined = "".join(ids)
     if "&" in joined:
         raise _IrregularError
     _check_values(joined)
-    return ids, heads, links
+    return ids, heads, written_edges
 
 
 def _check_values(text: str) -> None:
@@ -234,16 +234,16 @@ def _head(text: str) -> tuple[str, bool, Attributes, Attributes]:
     source = parse_xml(f'{_NODE}"{text}{_NODE_END}', "")
     check_nodes(source, [source.root])
     unit = read_unit(source, source.root, frozenset())
-    if unit.links or unit.unusual:
+    if unit.edges or unit.unusual:
         raise _IrregularError
     return unit[:4]
 
 
 @lru_cache(_KEPT)
-def _link(text: str, styles: Styles) -> Link:
+def _written_edge(text: str, styles: Styles) -> WrittenEdge:
     """Read an edge from its text behind the target."""
     source = _edge(text)
-    return read_link(source, source.root, styles)
+    return read_edge(source, source.root, styles)
 
 
 @lru_cache(_KEPT)

@@ -10,42 +10,23 @@ from operator import itemgetter
 from typing import Any, NamedTuple
 from xml.parsers import expat
 
+from graphconv.codecs.ucca.guesses import guess_kinds, is_terminal, name_units
+from graphconv.codecs.ucca.marks import (
+    EDGE_MARKS,
+    EMPTY_SLOT,
+    EMPTY_SLOTS,
+    FORMAT,
+    GRAPH_MARKS,
+    NO_CATEGORY,
+    NO_SLOT,
+    NODE_MARKS,
+    TERMINAL,
+    TERMINAL_EDGES,
+    TOKEN_MARKS,
+)
 from graphconv.codecs.ucca.xml_source import XML_NAMESPACE
 from graphconv.errors import FormatError
-from graphconv.graph import LINKAGE, Attributes, Edge, Graph, Node, attribute, split_categories
-
-FORMAT = "ucca-xml"
-"""The extra ``format`` of a graph that was read from XML: nothing has to be guessed."""
-
-TERMINAL = "Terminal"
-EMPTY_SLOTS = "empty_slots"
-"""The extra that says that categories have an empty slot."""
-NO_CATEGORY, NO_SLOT, EMPTY_SLOT = "-", "c", "s"
-TERMINAL_EDGES = {
-    NO_CATEGORY: "",
-    NO_SLOT: f'        <category tag="{TERMINAL}" />\n',
-    EMPTY_SLOT: f'        <category slot="" tag="{TERMINAL}" />\n',
-}
-"""The ways to write the edge to an anchor: all of them say the same."""
-CODES = {"attributes": "a", "extra": "x", "category": "c", "node": "n", "edge": "e"}
-
-# Names that mean something else in attributes and features than in the file.
-GRAPH_MARKS = frozenset(
-    {
-        "format",
-        "categories",
-        "terminal_categories",
-        "empty_slots",
-        "children",
-        "ascii",
-        "declaration",
-        "prolog",
-        "epilog",
-    }
-)
-TOKEN_MARKS = frozenset({"type", "paragraph", "paragraph_position", "pos_name", "children"})
-NODE_MARKS = frozenset({"type", "order", "terminals", "terminal", "children"})
-EDGE_MARKS = frozenset({"type", "categories", "children"})
+from graphconv.graph import Attributes, Edge, Graph, split_categories
 
 # What the features of most tokens consist of.
 _PLAIN_GROUPS = frozenset({"", "extra"})
@@ -68,7 +49,6 @@ _ESCAPES = str.maketrans(
 _is_special = re.compile(r'[&<>"\x00-\x1f\ud800-\udfff\ufffe\uffff]').search
 _is_forbidden = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]").search
 _is_name = re.compile(r"(?:xml:)?[^\W\d][\w.\-]*").fullmatch
-_is_unit_id = re.compile(r"1\.[0-9]+").fullmatch
 is_number = re.compile("[0-9]{1,18}").fullmatch
 """Say whether a text is a number of a sensible length."""
 
@@ -80,8 +60,8 @@ def write_passage(graph: Graph) -> str:
     """Turn *graph* into a passage."""
     extras = _classify(graph.extras, GRAPH_MARKS, "")
     marks = extras.get("", {})
-    kinds = {} if marks.get("format") == FORMAT else _guess_kinds(graph)
-    names = _name_units(graph, marks.get("format") != FORMAT)
+    kinds = {} if marks.get("format") == FORMAT else guess_kinds(graph)
+    names = name_units(graph, marks.get("format") != FORMAT)
     token_ids, tokens = _write_tokens(graph, kinds)
     styles = frozenset(name for name in _STYLES if marks.get(name))
     units = _write_units(graph, token_ids, names, kinds, styles)
@@ -325,9 +305,7 @@ def _write_units(
     styles: frozenset[str],
 ) -> list[str]:
     outgoing: dict[str, list[str]] = {node.id: [] for node in graph.nodes}
-    names |= {
-        n.id: token_ids[n.anchors[0]] for n in graph.nodes if n.attributes and _is_terminal(n)
-    }
+    names |= {n.id: token_ids[n.anchors[0]] for n in graph.nodes if n.attributes and is_terminal(n)}
     written = dict(zip(names, _quote_all(names.values()), strict=True))
     tails: dict[str, str] = {}
     for edge in graph.edges:
@@ -345,7 +323,7 @@ def _write_units(
     texts = []
     for node in graph.nodes:
         node_id, _, anchors, _, implicit, attributes = node
-        if attributes and _is_terminal(node):
+        if attributes and is_terminal(node):
             continue
         groups = _classify(attributes, NODE_MARKS, "attributes") if attributes else {}
         marks = groups.get("", {})
@@ -370,10 +348,6 @@ def _write_units(
             f"      <attributes />\n{''.join(items)}    </node>\n"
         )
     return texts
-
-
-def _is_terminal(node: Node) -> bool:
-    return bool(attribute(node.attributes, "terminal"))
 
 
 def _merge(anchors: list[str], edges: list[str], order: str) -> list[str]:
@@ -432,47 +406,3 @@ def _edge_tail(label: str, styles: frozenset[str]) -> str:
     slot = 'slot="" ' if EMPTY_SLOTS in styles else ""
     inner = "".join([f'        <category {slot}tag="{_quote(tag)}" />\n' for tag in categories])
     return f'" type="{_quote(tags[0])}">\n        <attributes />\n{inner}      </edge>\n'
-
-
-def _name_units(graph: Graph, fresh: bool) -> dict[str, str]:
-    """Return the ids to write: those of the graph, or 1.1, 1.2, ... with the top first."""
-    units = [node.id for node in graph.nodes if not (node.attributes and _is_terminal(node))]
-    if not fresh or all(map(_is_unit_id, units)):
-        return {unit: unit for unit in units}
-    units.sort(key=lambda unit: unit not in graph.tops)
-    return {unit: f"1.{number}" for number, unit in enumerate(units, 1)}
-
-
-def _guess_kinds(graph: Graph) -> dict[str, str]:
-    """Guess the types of terminals and units in a graph that does not say them.
-
-    The word of a ``U`` unit is punctuation, that of another unit is none, even if it is a ``$``;
-    where a unit has more words or children, what has no letter and no digit is. So it is for
-    all words of the dev parts of English-Wiki and EWT.
-    """
-    incoming: dict[str, set[str]] = {node.id: set() for node in graph.nodes}
-    outgoing: dict[str, set[str]] = {node.id: set() for node in graph.nodes}
-    for edge in graph.edges:
-        incoming[edge.target].add(edge.label)
-        outgoing[edge.source].add(edge.label)
-    alone = {
-        node.anchors[0]: incoming[node.id] == {"U"}
-        for node in graph.nodes
-        if len(node.anchors) == 1 and not outgoing[node.id] and not _is_terminal(node)
-    }
-    kinds = {
-        f"0.{position + 1}": "Punctuation"
-        for position, token in enumerate(graph.tokens)
-        if alone.get(position, token.form and not any(map(str.isalnum, token.form)))
-    }
-    for node in graph.nodes:
-        if outgoing[node.id] and outgoing[node.id] <= LINKAGE:
-            kinds[node.id] = "LKG"
-        elif (
-            incoming[node.id] == {"U"}
-            and node.anchors
-            and not outgoing[node.id]
-            and all(f"0.{anchor + 1}" in kinds for anchor in node.anchors)
-        ):
-            kinds[node.id] = "PNCT"
-    return kinds
