@@ -43,12 +43,12 @@ from transducer.frameworks.amr import (
 )
 from transducer.frameworks.amr.anonymize import (
     anonymize_tokens,
-    find_entities,
     fold,
     learn_names,
     learn_rates,
     unfold,
 )
+from transducer.frameworks.amr.entities import find_entities
 from transducer.frameworks.amr.lexicon import learn_lexicon, lemmatize
 from transducer.frameworks.amr.numbers import parse_number, parse_ordinal
 from transducer.frameworks.amr.pipeline import without_tags

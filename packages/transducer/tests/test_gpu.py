@@ -10,10 +10,10 @@ import pytest
 import torch
 
 from transducer.config import Config, ModelConfig, TrainConfig
+from transducer.devices import pick_device
 from transducer.encoders.contextual import ContextualEncoder
 from transducer.errors import TransducerError
 from transducer.model.network import packed_bilstm, padded_bilstm
-from transducer.parsing.parser import pick_device
 from transducer.training.devices import mixed_precision
 from transducer.training.trainer import make_trainer
 

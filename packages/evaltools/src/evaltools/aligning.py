@@ -14,8 +14,8 @@ from typing import Any
 
 from evaltools.diff import Difference, difference
 from evaltools.errors import EvaluationError
+from evaltools.loading import load
 from evaltools.metrics import METRICS, metric_of
-from evaltools.pairing import load
 from evaltools.sources import Scorable, source_of
 from graphconv.graph import Graph
 

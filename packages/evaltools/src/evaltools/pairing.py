@@ -16,13 +16,13 @@ from typing import Any, NamedTuple
 
 from evaltools.counts import Statistics
 from evaltools.errors import EvaluationError
+from evaltools.loading import framework_of, load, meant_by, peek
 from evaltools.metrics import METRICS, metric_of
-from evaltools.sources import GRAPHS, Source, by_order, source_of
+from evaltools.sources import Source, by_order, source_of
 from graphconv.codecs import Block
-from graphconv.errors import FormatError, GraphconvError
-from graphconv.frameworks import BILEXICAL
+from graphconv.errors import GraphconvError
 from graphconv.graph import Graph, attribute
-from graphconv.io import MIXED_FORMATS, parse_block, read_blocks
+from graphconv.io import MIXED_FORMATS, read_blocks
 from graphconv.io.parallel import ordered_map
 
 
@@ -95,9 +95,9 @@ class Evaluation:
             for one in (gold, pred)
         )
         self._digests = {"gold": gold.digest, "pred": pred.digest}
-        gold_first, self._gold_blocks = _peek(gold.format, gold.blocks, metric, framework)
-        pred_first, self._pred_blocks = _peek(pred.format, pred.blocks, metric, framework)
-        target = framework or _framework(gold.format, gold_first, pred_first)
+        gold_first, self._gold_blocks = peek(gold.format, gold.blocks, metric, framework)
+        pred_first, self._pred_blocks = peek(pred.format, pred.blocks, metric, framework)
+        target = framework or framework_of(gold.format, gold_first, pred_first)
         self.plan = Plan(
             gold.name,
             gold.format,
@@ -107,14 +107,14 @@ class Evaluation:
             target,
             options or {},
             skip_invalid,
-            filtered=framework is not None or bool(_meant_by(metric)),
+            filtered=framework is not None or bool(meant_by(metric)),
             by_order=by_order(gold, pred),
         )
         if target not in METRICS[self.plan.metric].frameworks:
             known = ", ".join(METRICS[self.plan.metric].frameworks)
             message = f"{self.plan.metric} scores {known}, not {target}"
             raise EvaluationError(message, filename=gold.name)
-        found = _framework(pred.format, pred_first, target)
+        found = framework_of(pred.format, pred_first, target)
         if pred.format not in MIXED_FORMATS and found != target:
             message = f"the prediction is {found} but gold ({gold.name}) is {target}"
             raise EvaluationError(message, filename=pred.name)
@@ -339,35 +339,6 @@ class _Worker:
         return graph if graph.framework == self.plan.framework else None
 
 
-def load(name: str, block: Block | Graph, framework: str | None) -> Graph:
-    """Parse a block; *framework* is what an SDP file holds, which does not say so itself."""
-    if isinstance(block, Graph):
-        return block
-    graph = parse_block(name, block, framework if name == "sdp" else None)
-    if graph.framework == "amr":
-        _check_amr(graph, block)
-    return graph
-
-
-def _check_amr(graph: Graph, block: Block) -> None:
-    """Refuse what PENMAN can be read as, but nobody can have meant."""
-    ids = [value for key, value in graph.metadata if key == "id"]
-    if len(ids) > 1:
-        message = f"a graph with the ids {ids[0]!r} and {ids[1]!r}: one of the graphs is missing"
-        raise FormatError(message, filename=block.filename, lineno=block.lineno)
-    # ``:time 16:42`` without quotes is the roles ``:time`` and ``:42``.
-    nothing = {node.id for node in graph.nodes if node.constant and not node.label}
-    for edge in graph.edges if nothing else ():
-        if edge.target in nothing or edge.source in nothing:
-            before, role, _ = block.text.partition(f":{edge.label}")
-            raise FormatError(
-                f"graph {graph.id}: the role :{edge.label} has no value (quotes missing?)",
-                filename=block.filename,
-                lineno=block.lineno + before.count("\n"),
-                text=(before.rpartition("\n")[2] + role).strip(),
-            )
-
-
 def _score(plan: Plan, gold: Graph, pred: Graph) -> tuple[Statistics, str]:
     """Score a pair; if that is impossible and may be, return why the prediction is empty."""
     try:
@@ -377,43 +348,6 @@ def _score(plan: Plan, gold: Graph, pred: Graph) -> tuple[Statistics, str]:
         if not plan.skip_invalid:
             raise EvaluationError(message, filename=plan.pred_path) from error
         return plan.pair(gold, None), f"{plan.pred_path}: {message}"
-
-
-def _peek(
-    name: str, blocks: Iterator[Block | Graph], metric: str, framework: str | None
-) -> tuple[str | None, Iterator[Block | Graph]]:
-    """Return the framework to score in a file that tells it graph by graph, and all its blocks.
-
-    It is the one asked for, or the metric's first one that is there, or that of the first graph.
-    """
-    if name not in MIXED_FORMATS and name != GRAPHS:
-        return None, blocks
-    wanted = _meant_by(metric)
-    found: set[str] = set()
-    read: list[Block | Graph] = []
-    for block in blocks:
-        read.append(block)
-        try:
-            found.add(load(name, block, None).framework)
-        except GraphconvError:
-            continue
-        if framework or not wanted or wanted[0] in found:
-            break
-    choice = next((known for known in wanted if known in found), None)
-    return choice or min(found, default=None), chain(read, blocks)
-
-
-def _meant_by(metric: str) -> tuple[str, ...]:
-    """Return the frameworks that a metric is made for; none if it takes any."""
-    known = METRICS.get(metric)
-    return known.frameworks if known and not known.is_general else ()
-
-
-def _framework(name: str, first: str | None, other: str | None) -> str:
-    """Return the framework of a file; for SDP, which does not say it, that of the other file."""
-    if name == "sdp":
-        return other if other in BILEXICAL else "dm"
-    return first or {"amr": "amr", "ucca": "ucca"}.get(name) or other or "amr"
 
 
 def _anonymous(graph: Graph) -> bool:

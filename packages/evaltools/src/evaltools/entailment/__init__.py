@@ -22,7 +22,7 @@ from evaltools.entailment.matching import match
 from evaltools.entailment.statements import Statements, statements
 from evaltools.entailment.values import CONTRADICTED, LACKING, SUPPORTED
 from evaltools.errors import EvaluationError
-from evaltools.pairing import load
+from evaltools.loading import load
 from evaltools.sources import Scorable, source_of
 from graphconv import alignment
 from graphconv.graph import Graph, Token, attribute

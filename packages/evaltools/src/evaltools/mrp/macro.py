@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from evaltools.loading import load
 from evaltools.mrp import ZERO, Scores, pair_counts
-from evaltools.pairing import load
 from evaltools.report import score_table
 from evaltools.scoring import score
 from evaltools.sources import Scorable, source_of

@@ -8,7 +8,6 @@
 from __future__ import annotations
 
 import logging
-import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
@@ -16,8 +15,6 @@ from importlib.metadata import version
 from itertools import islice
 from pathlib import Path
 from typing import Any
-
-import torch
 
 from graphconv.arborescence import Row
 from graphconv.errors import GraphconvError
@@ -30,7 +27,8 @@ from transducer.data.vocabularies import Vocabularies
 from transducer.decoding.results import Decision, Decoded
 from transducer.decoding.rules import Rules, make_rules
 from transducer.decoding.search import decode
-from transducer.distributed import ALONE, Group, join, launched
+from transducer.devices import pick_device
+from transducer.distributed import ALONE, Group, join
 from transducer.encoders.features import FrozenFeatures
 from transducer.encoders.low_rank import merge_differences
 from transducer.errors import ConfigError, TransducerError
@@ -44,7 +42,7 @@ from transducer.storage import checkpoint, hub
 from transducer.storage.rounded import Source, is_kept, load_rounded
 from transducer.storage.shipped import find_model
 from transducer.text.annotation import Annotator, model_annotator
-from transducer.text.tokens import clean, tokenize
+from transducer.text.tokens import given_tokens
 
 _log = logging.getLogger(__name__)
 
@@ -229,7 +227,7 @@ class Transducer:
         settings = self.settings(options)
         if isinstance(sentences, str):
             raise TypeError("parse takes a list of sentences: put the string into a list")
-        given = [_words(sentence, tokenized=tokenized) for sentence in sentences]
+        given = [given_tokens(sentence, tokenized=tokenized) for sentence in sentences]
         words = [tokens for tokens, _ in given]
         if self.annotator is not None:
             words = self.annotator.annotate(words)
@@ -397,23 +395,6 @@ def _scores(decoded: Decoded, settings: DecodeConfig) -> ScoreTree:
     return lambda tree: scores_of(tree, decoded.decisions, decoded.score, temperatures)
 
 
-def pick_device(name: str) -> torch.device:
-    """Return the device called *name*; ``auto`` is the best there is, one per process."""
-    if name.startswith("cuda:") and launched().size > 1:
-        raise TransducerError(f"--device {name}: each of several processes has a GPU of its own")
-    if name in ("auto", "cuda") and torch.cuda.is_available():
-        return torch.device("cuda", int(os.environ.get("LOCAL_RANK", "0")))
-    if name == "auto":
-        return torch.device("mps" if torch.backends.mps.is_available() else "cpu")
-    try:
-        device = torch.device(name)
-        torch.empty(0, device=device)
-    except (RuntimeError, AssertionError, NotImplementedError) as error:
-        reason = str(error).splitlines()[0]
-        raise TransducerError(f"there is no device {name!r} here: {reason}") from error
-    return device
-
-
 def describe(folder: Path) -> dict[str, Any]:
     """Return what identifies a model: its name, the version of this package, its weights' hash."""
     digest = sha256(checkpoint.weights_path(folder))
@@ -425,19 +406,3 @@ def check_errors(errors: str) -> None:
     """Refuse an unknown way to treat errors."""
     if errors not in ERRORS:
         raise ConfigError(f"errors={errors!r} is none of {', '.join(map(repr, ERRORS))}")
-
-
-def _words(
-    sentence: str | Sequence[str | Token], *, tokenized: bool
-) -> tuple[tuple[Token, ...], str]:
-    """Return the tokens of a sentence, and its text where that is known."""
-    if isinstance(sentence, str):
-        if tokenized:
-            return tuple(Token(form) for form in clean(sentence).split()), sentence
-        return tokenize(sentence), sentence
-    tokens = []
-    for token in sentence:
-        if not isinstance(token, str | Token):
-            raise TypeError(f"a token is a string, not {type(token).__name__}")
-        tokens.append(Token(token) if isinstance(token, str) else token)
-    return tuple(tokens), " ".join(token.form for token in tokens)

@@ -13,7 +13,7 @@ leave out is white space and control characters; the cost is linear, whatever th
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from graphconv.graph import Token
@@ -182,3 +182,19 @@ def _is_abbreviation(word: str, following: str) -> bool:
     if folded in ABBREVIATIONS:
         return True
     return following.islower() and word[-1:].isalpha() and len(word) <= 6
+
+
+def given_tokens(
+    sentence: str | Sequence[str | Token], *, tokenized: bool
+) -> tuple[tuple[Token, ...], str]:
+    """Return the tokens of a sentence, and its text where that is known."""
+    if isinstance(sentence, str):
+        if tokenized:
+            return tuple(Token(form) for form in clean(sentence).split()), sentence
+        return tokenize(sentence), sentence
+    tokens = []
+    for token in sentence:
+        if not isinstance(token, str | Token):
+            raise TypeError(f"a token is a string, not {type(token).__name__}")
+        tokens.append(Token(token) if isinstance(token, str) else token)
+    return tuple(tokens), " ".join(token.form for token in tokens)

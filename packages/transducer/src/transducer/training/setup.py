@@ -16,6 +16,7 @@ from graphconv.io.files import sha256
 from transducer.config import Config
 from transducer.data.examples import Item, build_vocabularies, numericalize
 from transducer.data.vocabularies import Vocabularies
+from transducer.devices import pick_device
 from transducer.distributed import Group
 from transducer.encoders.features import FrozenFeatures, RememberedFeatures
 from transducer.encoders.places import pinned
@@ -25,7 +26,6 @@ from transducer.frameworks.tasks import Document, Task, make_task, training_grap
 from transducer.model.inputs import Features, make_features
 from transducer.model.network import TransducerModel
 from transducer.parsing.inputs import gold_documents
-from transducer.parsing.parser import pick_device
 from transducer.storage import checkpoint, folders
 from transducer.text.annotation import load_annotator
 from transducer.training.devices import make_accelerator

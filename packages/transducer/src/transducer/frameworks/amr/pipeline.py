@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from graphconv.graph import Graph, Token, attribute
 from transducer.config import AmrConfig
 from transducer.frameworks.amr import anonymize, polarity, senses, wiki
+from transducer.frameworks.amr.entities import Template
 from transducer.frameworks.amr.operands import number_operands
 from transducer.frameworks.amr.recover import recover
 from transducer.frameworks.amr.tables import Tables, copy_lemma
@@ -27,7 +28,7 @@ class Record:
     """What postprocessing must know about one sentence."""
 
     tokens: tuple[Token, ...] = ()
-    templates: dict[str, anonymize.Template] = field(default_factory=dict)
+    templates: dict[str, Template] = field(default_factory=dict)
 
 
 def retokenize(tokens: Sequence[Token]) -> tuple[Token, ...]:
