@@ -19,8 +19,7 @@ from pathlib import Path
 from string import Formatter
 from typing import Any
 
-from benchmarks.measure import corpora
-
+from graphconv.testing import CORPORA
 from transducer.storage import checkpoint
 
 TASKS = ("ucca", "dm", "amr")
@@ -41,7 +40,7 @@ _KEYS = {
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("task", choices=TASKS)
-    parser.add_argument("--corpora", type=Path, default=corpora(), help="default: %(default)s")
+    parser.add_argument("--corpora", type=Path, default=CORPORA, help="default: %(default)s")
     parser.add_argument("--runs", type=Path, default=Path("runs"), help="default: %(default)s")
     parser.add_argument("--commands", action="store_true", help="print the commands and stop")
     arguments = parser.parse_args()

@@ -29,6 +29,7 @@ import click
 
 import graphconv
 from graphconv.graph import Graph
+from graphconv.testing import CORPORA
 
 _DEV = {"amr": "amr/lpp-dev.amr", "dm": "dm/wescience-dev.sdp", "ucca": "ucca/wiki-dev"}
 _SUFFIXES = {"amr": "amr", "dm": "sdp", "ucca": "mrp"}
@@ -131,8 +132,7 @@ def _unsigned(value: Any) -> Any:
 
 def _some(framework: str, sentences: int) -> Iterator[Graph]:
     """Yield the first graphs of a dev file, as many as have about so many sentences."""
-    corpora = Path(os.environ["ARBORA_CORPORA"])
-    for graph in graphconv.read(str(corpora / _DEV[framework]), framework=framework):
+    for graph in graphconv.read(str(CORPORA / _DEV[framework]), framework=framework):
         if sentences <= 0:
             return
         yield graph

@@ -27,8 +27,8 @@ from pathlib import Path
 
 import penman
 
-from benchmarks import measure
 from benchmarks.measure import Row
+from graphconv.testing import CORPORA
 
 _CATEGORIES = "ACDEFGHLNPRSTQ"
 _READ = "import sys, graphconv.io as io; [None for p in sys.argv[1:] for _ in io.read(p)]"
@@ -45,20 +45,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> list[Row]:
-    corpora = measure.corpora()
     rows: list[Row] = []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        for path in (corpora / "amr/bio-dev.amr", corpora / "amr/lpp-dev.amr"):
+        for path in (CORPORA / "amr/bio-dev.amr", CORPORA / "amr/lpp-dev.amr"):
             files = _amr(path, folder, arguments)
             rows += _measure(*files, arguments)
             documents = [file.with_name(f"documents-{file.name}") for file in files]
             for source, target in zip(files, documents, strict=True):
                 penman.dump(list(_documents(source)), target)
             rows += _measure(documents[0], documents[1], arguments)
-        gold = corpora / "dm/wescience-dev.sdp"
+        gold = CORPORA / "dm/wescience-dev.sdp"
         rows += _measure(gold, _sdp(gold, folder, arguments), arguments)
-        gold = corpora / "ucca/wiki-dev"
+        gold = CORPORA / "ucca/wiki-dev"
         rows += _measure(gold, _ucca(gold, folder, arguments), arguments)
     return rows
 

@@ -22,6 +22,7 @@ from benchmarks.measure import Row
 from graphconv import io
 from graphconv.check import SAMPLE
 from graphconv.conversion import to_arborescence, to_graph
+from graphconv.testing import CORPORA
 
 # To create a file on a full disk takes the system longer than we take for what is in it.
 _MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
@@ -60,24 +61,23 @@ def _read_with_toolkit(path: Path) -> None:
 
 
 def _tasks() -> list[Task]:
-    corpora = measure.corpora()
     ucca_floors = {"etree": _parse_xml}
     if importlib.util.find_spec("ucca"):
         ucca_floors["ucca toolkit"] = _read_with_toolkit
     return [
         Task(
             "sdp",
-            corpora / "dm" / "wescience-dev.sdp",
+            CORPORA / "dm" / "wescience-dev.sdp",
             SAMPLE / "sample.sdp",
             {"split at tabs": _split_at_tabs},
         ),
         Task(
             "amr",
-            corpora / "amr" / "lpp-train.amr",
+            CORPORA / "amr" / "lpp-train.amr",
             SAMPLE / "sample.amr",
             {"penman.decode": _penman_decode},
         ),
-        Task("ucca", corpora / "ucca" / "wiki-dev", SAMPLE / "ucca", ucca_floors),
+        Task("ucca", CORPORA / "ucca" / "wiki-dev", SAMPLE / "ucca", ucca_floors),
     ]
 
 

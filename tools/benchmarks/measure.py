@@ -36,11 +36,6 @@ class Row(NamedTuple):
     """Highest memory of a process that does only this; 0 where it was not measured."""
 
 
-def corpora() -> Path:
-    """Return the folder of the treebanks, which may be absent."""
-    return Path(os.environ.get("ARBORA_CORPORA", ROOT.parent / "shared" / "corpora"))
-
-
 def best_times(
     tasks: Mapping[str, Callable[[], object]],
     repeat: int,

@@ -21,6 +21,7 @@ import graphconv
 from benchmarks import measure, neural
 from benchmarks.measure import Row
 from benchmarks.models import DEV
+from graphconv.testing import CORPORA
 from transducer import Transducer, sample
 from transducer.frameworks.tasks import Document
 from transducer.parsing.inputs import gold_documents
@@ -99,7 +100,7 @@ def _parse_alone(task: str, sentences: int, beam: int, *, int8: bool) -> None:
 def _documents(parser: Transducer, sentences: int) -> list[Document]:
     """Return the beginning of the dev section, or of the sample where there are no treebanks."""
     task = parser.task.name
-    path = measure.corpora() / DEV[task]
+    path = CORPORA / DEV[task]
     gold = path if path.exists() else sample.path(task, "test")
     graphs = islice(graphconv.read(gold, framework=task), sentences)
     return list(gold_documents(parser.task, graphs, None))

@@ -1,7 +1,6 @@
 """align marks nodes with words, keeps what is there, and tells what it leaves."""
 
 import json
-import os
 import runpy
 from dataclasses import replace
 from pathlib import Path
@@ -14,10 +13,10 @@ from graphconv import Graph, align, read
 from graphconv.check import SAMPLE
 from graphconv.cli import main
 from graphconv.codecs import Block, amr
-from graphconv.testing import graphs
+from graphconv.testing import CORPORA, graphs
 
 ROOT = Path(__file__).parents[3]
-GOLD = Path(os.environ.get("ARBORA_CORPORA", "../shared/corpora")) / "alignments" / "leamr-dev.amr"
+GOLD = CORPORA / "alignments" / "leamr-dev.amr"
 
 
 def words(sentence: str, graph: str) -> dict[str | None, str]:
