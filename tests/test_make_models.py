@@ -1,4 +1,4 @@
-"""tools/make_models.py: every step can be taken, once, after those that it goes on from."""
+"""tools/make_models.py: every step can be taken, once, after those that it starts from."""
 
 from __future__ import annotations
 

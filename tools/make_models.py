@@ -1,6 +1,6 @@
 """Make a model that ships, from the treebanks alone: ``python tools/make_models.py dm``.
 
-A model is the end of a chain of steps, each of which goes on from models of earlier ones. Steps
+A model is the end of a chain of steps, each of which starts from models of earlier ones. Steps
 that are done are not repeated, and a training that was interrupted goes on, so that the command can
 be given again until there is a model. ``--commands`` prints the commands instead. The steps are in
 ``tools/models.toml``.

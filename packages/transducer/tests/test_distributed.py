@@ -141,7 +141,7 @@ def test_a_lost_process_ends_the_run_and_it_resumes(
     script.write_text(LOSE_ONE, encoding="utf-8")
     done = launch(script, *training(ten("dm"), folder, 2, epochs=3))
     assert done.returncode != 0
-    assert f"transducer train --resume {folder} goes on from the last checkpoint" in done.stderr
+    assert f"transducer train --resume {folder} continues from the last checkpoint" in done.stderr
     assert "process 0 of 2 lost contact" in done.stderr
     output = alone("train", "--resume", folder)
     assert "epoch 1:" not in output
@@ -178,7 +178,7 @@ def test_every_recipe_survives_a_killed_process(
     assert codes == [0, 0], said
     codes, said = transducer_in_two([*command, lost], dies_in_epoch=1)
     assert codes == [1, -signal.SIGKILL], said
-    assert f"transducer train --resume {lost} goes on from the last checkpoint" in said
+    assert f"transducer train --resume {lost} continues from the last checkpoint" in said
     codes, said = transducer_in_two(["train", "--resume", lost])
     assert codes == [0, 0], said
     first, second = (checkpoint.load_last(folder)["weights"] for folder in (whole, lost))

@@ -162,7 +162,7 @@ def test_an_unfinished_training_is_named_as_such(
     folder = tmp_path / "model"
     shutil.copytree(model, folder)
     (folder / checkpoint.WEIGHTS).unlink()
-    refused("--resume goes on with it", *train(file, folder))
+    refused("--resume continues it", *train(file, folder))
 
 
 # Data --------------------------------------------------------------------------------------------

@@ -341,7 +341,7 @@ def test_a_signal_saves_and_resume_goes_on(
         code, output = command(*start, "--device", "cpu", *settings(tiny()))
     assert code == 1
     assert output.splitlines()[-1] == (
-        f"Error: stopped; transducer train --resume {folder} goes on from here"
+        f"Error: stopped; transducer train --resume {folder} continues from here"
     )
     code, output = command("train", "--resume", folder)
     assert code == 0, output

@@ -63,7 +63,7 @@ _inputs = click.argument(
 _reading = _all(_inputs, _treebank, _jobs, _skip)
 _units = _all(
     click.option(
-        "--foundational", is_flag=True, help="UCCA: leave out linkage units; their number is told."
+        "--foundational", is_flag=True, help="UCCA: leave out linkage units; says how many."
     ),
     click.option("--no-unit-labels", is_flag=True, help="UCCA: give all units the same label."),
 )
@@ -237,7 +237,7 @@ def align(output: str, report: str | None, *, skip_invalid: bool, **read: Any) -
     default=10.0,
     show_default=True,
     metavar="SECONDS",
-    help="Give up on a graph after so long; such graphs are told.",
+    help="Give up on a graph after so long, and name it.",
 )
 def grep(
     pattern: str, *, count: bool, as_json: bool, output: str | None, skip_invalid: bool, **read: Any

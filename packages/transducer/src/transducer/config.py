@@ -191,8 +191,8 @@ class TrainConfig:
     that ships for it."""
     start_from: Name = ""
     """A model directory of the same task and sizes whose weights and vocabularies this one starts
-    from, to go on with other data. What it does not have begins anew: words and labels that only
-    the new data has, more layers of the same contextual encoder, frames."""
+    from, to fine-tune it on other data. What it does not have is initialized: words and labels that
+    only the new data has, more layers of the same contextual encoder, frames."""
     warmup: Limit = 0
     """Updates over which the learning rates rise linearly."""
     schedule: Annotated[str, Choice(("constant", "cosine"))] = "constant"

@@ -36,12 +36,12 @@ _LINES = {
     Lines.EITHER: ("text", ""),
     Lines.WRAPPED: (
         "text",
-        "read as running text, whose sentences go on from line to line; "
+        "read as running text, whose sentences continue from line to line; "
         "--input sentences: each line is a sentence",
     ),
     Lines.SENTENCES: (
         "sentences",
-        "read as one sentence a line; --input text: sentences go on from line to line",
+        "read as one sentence a line; --input text: sentences continue from line to line",
     ),
 }
 """How raw text is read, by what its lines look like, and what the user is told."""

@@ -43,7 +43,7 @@ def refuse_taken(folder: Path, *, overwrite: bool) -> None:
         raise ModelError(f"{folder} holds a model: --overwrite replaces it")
     if RUN in found:
         raise ModelError(
-            f"{folder} holds a training that has not ended: --resume goes on with it, "
+            f"{folder} holds a training that has not ended: --resume continues it, "
             "--overwrite replaces it"
         )
     raise ModelError(

@@ -96,7 +96,7 @@ def _require_same_data(run: Run) -> None:
         if sha256(path) != known:
             raise TrainingError(
                 f"{path} has changed since the training in {run.folder} began: "
-                "it goes on with the same data, or begins anew"
+                "resume it with the same data, or start a new one"
             )
 
 
@@ -156,11 +156,11 @@ def _fit(run: Run, *, resume: bool, on_note: Callable[[str], None], **told: Any)
         state = trainer.fit()
     except KeyboardInterrupt:
         raise TrainingError(
-            f"stopped; transducer train --resume {run.folder} goes on from here"
+            f"stopped; transducer train --resume {run.folder} continues from here"
         ) from None
     except LostProcessError as error:
         raise LostProcessError(
-            f"{error}; transducer train --resume {run.folder} goes on from the last checkpoint"
+            f"{error}; transducer train --resume {run.folder} continues from the last checkpoint"
         ) from error
     if trainer.main:
         draw_curves(run.folder / folders.LOG, run.folder / folders.CURVES)
