@@ -116,6 +116,22 @@ def test_the_page_of_settings_explains_each_with_its_default(
 @pytest.mark.parametrize("page", PAGES, ids=str)
 def test_links_lead_somewhere(page: Path) -> None:
     text = (ROOT / page).read_text(encoding="utf-8")
-    for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", re.sub(r"```(?s:.*?)```", "", text)):
-        if not target.startswith(("http://", "https://")):
-            assert ((ROOT / page).parent / target).exists(), f"{page} links to {target}"
+    for target, anchor in re.findall(r"\]\(([^)#]*)(?:#([^)]*))?\)", re.sub(FENCE, "", text)):
+        if target.startswith(("http://", "https://")):
+            continue
+        place = (ROOT / page).parent / target if target else ROOT / page
+        assert place.exists(), f"{page} links to {target}"
+        if anchor:
+            assert anchor in _anchors(place), f"{page} links to {target}#{anchor}"
+
+
+def _anchors(page: Path) -> set[str]:
+    """Return the names of a page's headings, as Markdown on the web makes them."""
+    text = re.sub(FENCE, "", page.read_text(encoding="utf-8"))
+    headings = re.findall(r"^#+ (.+)$", text, re.M)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def test_anchors_of_headings() -> None:
+    assert "8-bit-weights" in _anchors(ROOT / "docs/reference/performance.md")
+    assert "8-bits" not in _anchors(ROOT / "docs/reference/performance.md")
