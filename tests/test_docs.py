@@ -12,6 +12,7 @@ Code fences, in the order of the page and in one temporary folder:
 import ast
 import dataclasses
 import doctest
+import inspect
 import os
 import re
 import subprocess
@@ -111,6 +112,23 @@ def test_the_page_of_settings_explains_each_with_its_default(
         defaults = {field.name: field.default for field in dataclasses.fields(kind)}
         assert {name: ast.literal_eval(value) for name, value, _ in rows} == defaults
         assert [name for name, _, says in rows if not says] == []
+
+
+def test_the_page_of_the_api_has_every_public_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("torch")
+    monkeypatch.syspath_prepend(str(ROOT / "tools"))
+    import docs_pages
+
+    asked = set(re.findall(r"^\.\. auto\w+:: (\S+)$", docs_pages.api_page(), re.M))
+    for module in docs_pages.MODULES:
+        names = docs_pages.public_names(module)
+        assert {f"{module}.{name}" for name in names} <= asked
+        assert [n for n, value in names.items() if _has_code(value) and not value.__doc__] == []
+    assert "evaltools.score" in asked  # which is imported when it is first asked for
+
+
+def _has_code(value: object) -> bool:
+    return inspect.isclass(value) or inspect.isroutine(value)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=str)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+import importlib
 import inspect
 import textwrap
 from collections.abc import Iterator
@@ -108,12 +109,32 @@ def _help(command: click.Command, name: str) -> str:
 
 
 def api_page() -> str:
-    """Return a page that asks Sphinx for the public names of the packages."""
+    """Return a page that asks Sphinx for every public name of the packages."""
     lines = ["# Python API", ""]
-    for module in MODULES:
-        lines += [f"## {module}", "", "```{eval-rst}", f".. automodule:: {module}"]
-        lines += ["   :members:", "   :imported-members:", "```", ""]
+    for name in MODULES:
+        lines += [f"## {name}", "", "```{eval-rst}", f".. automodule:: {name}", "   :noindex:", ""]
+        for public, value in public_names(name).items():
+            lines += [f".. auto{_kind(value)}:: {name}.{public}", *_options(value), ""]
+        lines += ["```", ""]
     return "\n".join(lines)
+
+
+def public_names(module: str) -> dict[str, Any]:
+    """Return what a module has in ``__all__``, also what it imports when it is first asked for."""
+    face = importlib.import_module(module)
+    return {name: getattr(face, name) for name in face.__all__}
+
+
+def _kind(value: object) -> str:
+    if inspect.isclass(value):
+        return "exception" if issubclass(value, BaseException) else "class"
+    return "function" if inspect.isroutine(value) else "data"
+
+
+def _options(value: object) -> list[str]:
+    if inspect.isclass(value):
+        return ["   :members:"]
+    return [] if inspect.isroutine(value) else ["   :no-value:"]
 
 
 def models_page() -> str:
