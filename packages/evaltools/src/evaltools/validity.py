@@ -3,7 +3,7 @@
 ``repeated core role`` is the count of the paper: a node with two outgoing edges of the same core
 role (ARG0, ARG1, ...), in the true direction of the edges.
 
->>> from graphconv.graph import LINKAGE, LINKAGE, Edge, Graph, Node
+>>> from graphconv.graph import Edge, Graph, Node
 >>> nodes = Node("g", "give-01"), Node("b", "boy"), Node("c", "girl")
 >>> edges = Edge("g", "b", "ARG0"), Edge("g", "c", "ARG0")
 >>> faults(Graph("1", "amr", nodes=nodes, edges=edges, tops=("g",)))

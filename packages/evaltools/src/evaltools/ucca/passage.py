@@ -28,18 +28,20 @@ from collections.abc import Iterable
 from functools import lru_cache
 from operator import attrgetter
 
-from graphconv.graph import LINKAGE as LINKAGE_CATEGORIES
-from graphconv.graph import Graph, Token, attribute, split_categories
+from graphconv.graph import LINKAGE, Graph, Token, attribute, split_categories
 from graphconv.graph import Node as GraphNode
 
-UNIT, PUNCTUATION, LINKAGE = "FN", "PNCT", "LKG"
+UNIT, PUNCTUATION, LINKAGE_UNIT = "FN", "PNCT", "LKG"
 """The types of layer-1 nodes."""
 WORD, MARK = "Word", "Punctuation"
 """The types of terminals."""
 TERMINAL_CATEGORIES = ("Terminal",)
 COORDINATED = "Coordinated_Main_Rel."
 _MARKED = ("type", MARK)
-_TAGS = {PUNCTUATION: PUNCTUATION, LINKAGE: LINKAGE}  # as the objects that `is` compares with
+_TAGS = {
+    PUNCTUATION: PUNCTUATION,
+    LINKAGE_UNIT: LINKAGE_UNIT,
+}  # as the objects that `is` compares with
 _NOTHING: list[Edge] = []
 """What is below a terminal; shared, because making lists takes time."""
 
@@ -140,8 +142,8 @@ class Passage:
         for unit in self.units.values():
             below = {category for edge in unit.out for category in edge.categories}
             above = {category for edge in unit.into for category in edge.categories}
-            if below and not above and below <= LINKAGE_CATEGORIES:
-                unit.tag = LINKAGE
+            if below and not above and below <= LINKAGE:
+                unit.tag = LINKAGE_UNIT
             elif above == {"U"} and unit.out and all(e.child.tag is MARK for e in unit.out):
                 unit.tag = PUNCTUATION
 

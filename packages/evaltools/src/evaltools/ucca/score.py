@@ -30,12 +30,11 @@ from typing import Any
 from evaltools.counts import Counts
 from evaltools.tokens import check_tokens
 from evaltools.ucca.normalize import move_common_functions, normalize_passage
-from evaltools.ucca.passage import LINKAGE, PUNCTUATION, Passage, passages
-from graphconv.graph import LINKAGE as LINKAGE_CATEGORIES
-from graphconv.graph import Graph
+from evaltools.ucca.passage import LINKAGE_UNIT, PUNCTUATION, Passage, passages
+from graphconv.graph import LINKAGE, Graph
 
 _WEAK = {"P": "S", "S": "P", "H": "C", "C": "H", "N": "L", "L": "N", "F": "R", "R": "F"}
-_EXCLUDED = LINKAGE_CATEGORIES | {"Terminal"}
+_EXCLUDED = LINKAGE | {"Terminal"}
 
 _NONE = Counts()
 
@@ -150,7 +149,7 @@ def _items(passage: Passage) -> tuple[Items, Items, Items]:
         for edge in parent.out:
             child = edge.child
             categories = edge.categories
-            if child.key < 0 or child.tag is LINKAGE or not _EXCLUDED.isdisjoint(categories):
+            if child.key < 0 or child.tag is LINKAGE_UNIT or not _EXCLUDED.isdisjoint(categories):
                 continue
             if child.implicit:
                 if not edge.remote:

