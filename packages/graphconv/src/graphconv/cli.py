@@ -211,7 +211,7 @@ def repair(input_: str, output: str, report: str | None) -> None:
 @_output
 @click.option("--report", metavar="F", help="Write the nodes without a word here, as JSON lines.")
 def align(output: str, report: str | None, *, skip_invalid: bool, **read: Any) -> None:
-    """Mark which words the nodes of AMRs stand for (~e.N), by rules; marks that are there stay."""
+    """Mark which words the nodes of AMRs stand for (~e.N); marks that are there stay."""
     from graphconv.alignment.file import align_graphs
     from graphconv.io import stream
 

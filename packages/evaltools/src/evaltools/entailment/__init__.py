@@ -156,7 +156,7 @@ class Prepared:
 
 
 def prepare(graph: Graph) -> Prepared:
-    """Read the statements of a graph; an AMR without alignments gets them by rules."""
+    """Read the statements of a graph; an AMR without alignments gets them."""
     located = graph
     if graph.framework == "amr" and graph.tokens:
         if not any(attribute(node.attributes, "alignment") for node in graph.nodes):

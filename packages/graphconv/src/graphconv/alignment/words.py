@@ -241,6 +241,15 @@ def fit(label: str, form: str) -> int:
     return 0 if is_pronoun else _likeness(lemma, word)
 
 
+def letters(text: str) -> str:
+    """Return the letters and digits of a text, in lower case.
+
+    >>> letters('"B-Raf"')
+    'braf'
+    """
+    return "".join(filter(str.isalnum, text)).lower()
+
+
 def _likeness(lemma: str, word: str) -> int:
     if word.replace("-", "") == lemma.replace("-", "") or _alike(lemma, word):
         return STEM
