@@ -29,7 +29,8 @@ OTHER_PYTHONS = [
     for version in ("3.11", "3.12", "3.13")
     if version != f"{sys.version_info.major}.{sys.version_info.minor}"
 ]
-UCCA = "ucca==1.3.11"
+STRANGERS = ("ucca==1.3.11", "perin-parser==0.0.23", "zensols.amr==0.2.10", "pyemd==1.1.0")
+"""Official tools, or packages with a copy of one, whose dependencies cannot or need not be had."""
 ATHERIS = "atheris==3.0.0"
 
 
@@ -111,7 +112,7 @@ def property_(session: nox.Session) -> None:
 
 @nox.session
 def oracle(session: nox.Session) -> None:
-    """Compare with the official tools: ucca, penman, smatch, smatchpp; three minutes of it."""
+    """Compare with the official tools: ucca, penman, smatch, smatchpp, mtool, WLK; in short."""
     judge(session, {"ORACLE_GRAPHS": "60", "ORACLE_PASSAGES": "200", "ORACLE_SEEDS": "1"})
 
 
@@ -124,7 +125,7 @@ def oracle_long(session: nox.Session) -> None:
 def judge(session: nox.Session, sample: dict[str, str]) -> None:
     """Run the comparison with the official tools on a sample of the treebanks' graphs."""
     install(session, "oracle", packages=CORE)
-    session.install("--quiet", "--no-deps", UCCA)
+    session.install("--quiet", "--no-deps", *STRANGERS)
     session.run("pytest", "-m", "oracle", *CORE, "tests/oracle", *session.posargs, env=sample)
 
 
@@ -220,7 +221,7 @@ def fuzz(session: nox.Session) -> None:
 def bench(session: nox.Session) -> None:
     """Speed and memory; the arguments are those of tools/bench.py."""
     install(session, packages=EVERYTHING)
-    session.install("--quiet", "--no-deps", UCCA)
+    session.install("--quiet", "--no-deps", *STRANGERS)
     session.install("--quiet", "--constraint=constraints.txt", "tqdm", "requests")
     for name in session.posargs[:1] or ("graphconv", "evaltools", "transducer"):
         session.run("python", "tools/bench.py", name, *session.posargs[1:])

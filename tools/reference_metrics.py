@@ -1,8 +1,8 @@
 """The metrics once more, straight from their definitions: slow, short, and apart from evaltools.
 
-No program of the metrics' authors but smatch and Smatch++ can be installed from PyPI (``mtool``
-there is another project), so MRP F1, S2match, WLK, WWLK and SemBleu are compared with these. They
-read PENMAN's trees and MRP's JSON themselves, and solve the alignment as one integer program.
+MRP F1, S2match, WLK, WWLK and SemBleu are compared with these beside the programs of their authors
+(tests/oracle, tools/compare_metrics.py), of which some cannot be installed. They read PENMAN's
+trees and MRP's JSON themselves, and solve the alignment as one integer program.
 """
 
 from __future__ import annotations
@@ -80,7 +80,9 @@ def sembleu(gold: str, pred: str) -> float:
 
 def _paths(graph: Written) -> list[Counter[tuple[str, ...]]]:
     labels = [label.strip('"').lower() for label in graph.labels]
-    edges = [(t, r, s) if r.endswith("-of") else (s, r, t) for s, r, t in graph.edges]
+    edges = [
+        (t, r.replace("-of", ""), s) if r.endswith("-of") else (s, r, t) for s, r, t in graph.edges
+    ]
     starts = {*range(len(labels))} - {t for _, _, t in edges} or {0}
     while True:
         more = {t for s, _, t in edges if s in starts} - starts

@@ -1,8 +1,9 @@
 """SemBleu (Song and Gildea 2019, ACL): BLEU over the paths of an AMR.
 
 A 1-gram is a node, a 2-gram a node with a role and the node it leads to, a 3-gram a path of three
-nodes. Paths are compared as in the authors' program: labels in lower case without quotes; an edge
-written as ``:X-of`` is followed the other way round and keeps that name; only what can be reached
+nodes. Paths are compared as in the authors' program (the one in Python 3; that of 2019 kept the
+name ``:X-of``): labels in lower case without quotes; ``:X-of`` is an ``:X`` the other way round;
+roles with another ``-of`` in them (``:prep-on-behalf-of``) lose it, too; only what can be reached
 from nodes without parents counts (from the root if there is none). The length of a graph is its
 number of nodes and edges. Precisions without a match are smoothed (NIST), their weights are 0.34,
 0.33, 0.34, and equal where no prediction has long paths.
@@ -102,7 +103,10 @@ def paths(graph: Graph) -> tuple[Counter[Path], ...]:
     nodes, edges = written(graph)
     labels = [label.strip('"').lower() for label in nodes]
     below: dict[int, list[tuple[int, str, int]]] = defaultdict(list)
-    ends = [turned(edge) for edge in edges]
+    ends = [
+        (source, role.replace("-of", "") if role.endswith("-of") else role, target)
+        for source, role, target in map(turned, edges)
+    ]
     for number, (source, role, target) in enumerate(ends):
         below[source].append((number, f":{role}", target))
     found = tuple(Counter[Path]() for _ in range(ORDERS))
