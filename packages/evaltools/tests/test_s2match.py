@@ -113,5 +113,30 @@ def test_bad_vectors(line: str, tmp_path: Path) -> None:
         s2match.pair_counts(amr("(d / dog)"), amr("(c / cat)"), vectors=str(path))
 
 
+def test_a_file_without_vectors(tmp_path: Path) -> None:
+    path = tmp_path / "empty.txt"
+    path.write_text("")
+    with pytest.raises(EvaluationError, match="has no word vectors"):
+        s2match.pair_counts(amr("(d / dog)"), amr("(c / cat)"), vectors=str(path))
+
+
+@pytest.mark.parametrize(
+    ("metric", "option"),
+    [
+        ("wlk", "--fine-grained"),
+        ("mrp", "--restarts 2"),
+        ("smatch", "--no-normalize"),
+        ("sembleu", "--profile smatchpp-amr"),
+    ],
+)
+def test_options_of_other_metrics_are_refused(metric: str, option: str, tmp_path: Path) -> None:
+    path = tmp_path / "one.amr"
+    path.write_text("(d / dog)\n")
+    arguments = ["score", str(path), str(path), "--metric", metric, *option.split()]
+    done = CliRunner().invoke(main, arguments)
+    assert done.exit_code == 1
+    assert f"{option.split(maxsplit=1)[0]} is no option of {metric}: leave it out" in done.stderr
+
+
 def test_no_prediction() -> None:
     assert s2match.pair_counts(amr("(c / cat)"), None).main == Counts(2000, 0, 0)

@@ -78,11 +78,18 @@ def test_command(tmp_path: Path) -> None:
     assert [entry["id"] for entry in entries] == [graph.id for graph in aligned]
 
 
+def test_graphs_without_a_sentence_are_told() -> None:
+    done = CliRunner().invoke(main, ["align", "-"], input="(w / want-01 :ARG0 (b / boy))\n")
+    assert done.exit_code == 0
+    assert "~e." not in done.stdout
+    assert "1 graphs have no sentence" in done.stderr
+
+
 def test_other_frameworks_are_refused(tmp_path: Path) -> None:
     output = tmp_path / "out.amr"
     done = CliRunner().invoke(main, ["align", str(SAMPLE / "sample.sdp"), "-o", str(output)])
     assert done.exit_code == 1
-    assert "have their words already" in done.stderr
+    assert "only AMRs are aligned, not dm" in done.stderr
     assert not output.exists()
 
 

@@ -273,5 +273,5 @@ def test_command_without_a_graph(tmp_path: Path) -> None:
     output = tmp_path / "out.amr"
     result = CliRunner().invoke(cli.main, ["repair", str(tmp_path / "in.txt"), "-o", str(output)])
     assert result.exit_code == 1
-    assert "there is no graph in the file" in result.output
+    assert "there is no PENMAN graph in the file" in result.output
     assert not output.exists()

@@ -329,7 +329,18 @@ def _files(*paths: str) -> Iterator[list[str]]:
             raise cliutil.DataError(message) from error
 
 
+_PARTICULAR: dict[str, tuple[str, Any]] = {
+    "profile": ("--profile", "smatch-1.0.4"),
+    "fine_grained": ("--fine-grained", False),
+    "restarts": ("--restarts", None),
+    "vectors": ("--vectors", None),
+    "normalize": ("--no-normalize", True),
+}
+"""Options that change the score of some metrics and mean nothing to the others."""
+
+
 def _evaluation(gold: str, pred: str, settings: dict[str, Any]) -> Evaluation:
+    from evaltools.errors import EvaluationError
     from evaltools.metrics import METRICS
     from evaltools.pairing import Evaluation
 
@@ -343,7 +354,11 @@ def _evaluation(gold: str, pred: str, settings: dict[str, Any]) -> Evaluation:
         skip_invalid=given.pop("skip_invalid"),
         jobs=given.pop("jobs"),
     )
-    names = METRICS[evaluation.plan.metric].option_names
+    metric = evaluation.plan.metric
+    names = METRICS[metric].option_names
+    for name, (flag, usual) in _PARTICULAR.items():
+        if name not in names and given.get(name, usual) != usual:
+            raise EvaluationError(f"{flag} is no option of {metric}: leave it out")
     options = {name: given[name] for name in names if given.get(name) is not None}
     evaluation.plan = evaluation.plan._replace(options=options)
     return evaluation

@@ -29,6 +29,8 @@ class Vectors:
                     place += len(line)
         except OSError as error:
             raise EvaluationError(f"cannot be read: {error.strerror}", filename=path) from error
+        if not self.dimensions:
+            raise EvaluationError("has no word vectors", filename=path)
 
     @property
     def dimensions(self) -> int:
@@ -52,7 +54,9 @@ class Vectors:
         try:
             vector = tuple(map(float, numbers))
         except ValueError as error:
-            raise EvaluationError(f"the vector of {word!r}: {error}", filename=self.path) from error
+            raise EvaluationError(
+                f"the vector of {word[:40]!r} is no row of numbers", filename=self.path
+            ) from error
         self._size = self._size or len(vector)
         if not vector or len(vector) != self._size:
             message = f"the vector of {word!r} has {len(vector)} numbers, not {self._size or 'any'}"

@@ -223,6 +223,8 @@ def align(output: str, report: str | None, *, skip_invalid: bool, **read: Any) -
     cliutil.note(
         f"{left:,} of {done.nodes:,} nodes have no word{f' (most often {often})' if often else ''}"
     )
+    if done.without_sentence:
+        cliutil.note(f"{done.without_sentence:,} graphs have no sentence (::tok or ::snt)")
 
 
 @main.command()

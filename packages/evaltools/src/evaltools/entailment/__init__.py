@@ -202,7 +202,9 @@ def check(
     for source in sources:
         if source.graph.framework != claim.graph.framework:
             message = f"the claim is {claim.graph.framework}, the source {source.graph.framework}"
-            raise EvaluationError(f"{message}: only graphs of one framework can be compared")
+            raise EvaluationError(
+                f"{message}: only graphs of one framework can be compared (--framework)"
+            )
         if len(sources) > 1 and not _share_a_concept(claim, source):
             continue
         found, agreement = _compare(claim, source, time_limit)

@@ -18,9 +18,10 @@ from graphconv.io import files
 
 @dataclass
 class Summary:
-    """How many nodes there are, and the labels of those without a word."""
+    """How many nodes and graphs without a sentence there are, and the labels without a word."""
 
     nodes: int = 0
+    without_sentence: int = 0
     unaligned: Counter[str] = field(default_factory=Counter)
 
 
@@ -40,10 +41,12 @@ def align_graphs(
             for graph in graphs:
                 if graph.framework != "amr":
                     raise ConversionError(
-                        f"{graph.framework} graphs have their words already", graph_id=graph.id
+                        f"only AMRs are aligned, not {graph.framework} (--framework amr chooses)",
+                        graph_id=graph.id,
                     )
                 result = align(graph)
                 summary.nodes += len(graph.nodes)
+                summary.without_sentence += not graph.tokens
                 summary.unaligned.update(node.label or "" for node in result.unaligned)
                 if log:
                     left = [{"node": node.id, "label": node.label} for node in result.unaligned]

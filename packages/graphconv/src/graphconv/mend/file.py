@@ -48,5 +48,5 @@ def repair_file(
                     entry = {"file": name, **edit._asdict()}
                     log.write(json.dumps(entry, ensure_ascii=False).encode() + b"\n")
         if not graphs:
-            raise FormatError("there is no graph in the file", filename=name)
+            raise FormatError("there is no PENMAN graph in the file", filename=name)
     return Summary(graphs, repaired, kinds)
