@@ -59,7 +59,7 @@ def align(graph: Graph, *, statistics: bool = True) -> Alignment:
 
 
 def _marked(node: Node, positions: tuple[int, ...]) -> Node:
-    if not positions or not node.label or attribute(node.attributes, "alignment") is not None:
+    if not positions or not node.label or any(name == "alignment" for name, _ in node.attributes):
         return node
     mark = f"e.{','.join(map(str, positions))}"
     return node._replace(
