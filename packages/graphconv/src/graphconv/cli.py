@@ -272,7 +272,7 @@ def index(output: str, *, skip_invalid: bool, **read: Any) -> None:
 
     with _skipping(skip_invalid) as on_error:
         number = command.write_index(_source(on_error, **read), output)
-    cliutil.note(f"{number:,} graphs are indexed")
+    cliutil.note(f"indexed: {number:,}")
 
 
 def _source(
