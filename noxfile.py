@@ -218,6 +218,13 @@ def fuzz(session: nox.Session) -> None:
 
 
 @nox.session(default=False)
+def ray(session: nox.Session) -> None:
+    """The three commands on a Ray cluster of two workers, which are killed, too."""
+    install(session, "test", packages=(*CORE, "packages/transducer[ray,serve,train]"))
+    session.run("pytest", "tests/test_ray.py", *session.posargs)
+
+
+@nox.session(default=False)
 def bench(session: nox.Session) -> None:
     """Speed and memory; the arguments are those of tools/bench.py."""
     install(session, packages=EVERYTHING)
@@ -269,7 +276,7 @@ def pin(session: nox.Session) -> None:
     editable = (
         "packages/graphconv[all]",
         "packages/evaltools",
-        "packages/transducer[serve,spacy,train]",
+        "packages/transducer[ray,serve,spacy,train]",
     )
     session.install("--quiet", *(f"--editable={package}" for package in editable))
     frozen = session.run(

@@ -18,6 +18,7 @@ import click
 
 from evaltools.entails_command import entails
 from graphconv import cliutil
+from graphconv.cluster import command as clusters
 from graphconv.frameworks import FRAMEWORKS
 from graphconv.io.files import STDIO
 
@@ -109,10 +110,13 @@ _pred = click.argument("pred", type=cliutil.existing())
 @click.option("--per-graph", type=click.Path(dir_okay=False), help="Write the score of each graph.")
 @click.option("--bootstrap", type=click.IntRange(1), help="95 % interval of F1 from N samples.")
 @click.option("--macro", is_flag=True, help="MRP F1 of every framework of GOLD, and their mean.")
-def score(
+@click.option("-o", "--output", default=STDIO, metavar="OUT", help="The folder for --engine.")
+@clusters.options
+def score(  # noqa: PLR0917 - one parameter per option
     gold: str,
     pred: str,
     form: str,
+    output: str,
     per_graph: str | None,
     bootstrap: int | None,
     **settings: Any,
@@ -121,12 +125,21 @@ def score(
     from evaltools.mrp.macro import macro_score
     from evaltools.scoring import bootstrap_interval, finished
 
+    cluster = clusters.taken(settings)
+    if cluster.engine is None and output != STDIO:
+        raise click.UsageError("-o is for --engine: what is printed can be redirected")
+    if cluster.engine and settings["macro"]:
+        raise click.UsageError("--macro does not go with --engine")
     with _files(gold, pred) as paths:
+        if cluster.engine and paths != [gold, pred]:
+            raise click.UsageError("--engine reads files, no pipes and no standard input")
         if settings.pop("macro"):
             mean = macro_score(*paths, time_limit=settings["time_limit"], jobs=settings["jobs"])
             cliutil.say(json.dumps(mean.to_json(), indent=2) if form == "json" else str(mean))
             return
         evaluation = _evaluation(paths[0], paths[1], settings)
+        if cluster.engine:
+            _score_on(cluster, evaluation, output, settings)
         counts: list[Counts] | None = [] if bootstrap else None
         total = _total(evaluation, counts, per_graph)
         found = finished(evaluation, total)
@@ -362,6 +375,23 @@ def _evaluation(gold: str, pred: str, settings: dict[str, Any]) -> Evaluation:
     options = {name: given[name] for name in names if given.get(name) is not None}
     evaluation.plan = evaluation.plan._replace(options=options)
     return evaluation
+
+
+def _score_on(
+    cluster: clusters.Cluster, evaluation: Evaluation, output: str, settings: dict[str, Any]
+) -> None:
+    """Let a cluster score the pairs of an evaluation."""
+    from evaltools.clusters import ScoreJob, outcomes
+
+    if settings["jobs"] > 1:
+        raise click.UsageError("--jobs is for one machine: --workers with --engine")
+    plan = evaluation.plan
+    job = ScoreJob(
+        plan, settings["metric"], settings["framework"], cluster.size, packed=cluster.packed
+    )
+    report = clusters.run(job, [(plan.gold_path, plan.pred_path)], output, cluster)
+    clusters.finish(report, output)
+    evaluation.outcomes = outcomes(report.shards, output, job)
 
 
 def _total(

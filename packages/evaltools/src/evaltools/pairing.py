@@ -59,7 +59,7 @@ class Plan(NamedTuple):
         return METRICS[self.metric].pair_counts(gold, pred, self.options)
 
 
-class _Outcome(NamedTuple):
+class Outcome(NamedTuple):
     """What a worker found in two blocks: a scored pair, or what stands there."""
 
     gold: Graph | str | None
@@ -74,6 +74,10 @@ class _Outcome(NamedTuple):
     """Whether the sentences differ."""
     passed_over: bool = False
     """Whether the prediction is of another framework."""
+
+
+Pair = tuple[Block | Graph | None, Block | Graph | None]
+"""The texts of two graphs, or graphs that are there already; None where a file has ended."""
 
 
 class Evaluation:
@@ -129,11 +133,17 @@ class Evaluation:
         """What is wrong with the predictions that count as empty."""
         self.other_texts: list[str] = []
         """The ids of pairs, made by order, whose sentences differ."""
+        self.outcomes: Iterator[Outcome] | None = None
+        """What workers found in the pairs, in order, where that is done elsewhere."""
 
     @property
     def hashes(self) -> dict[str, str]:
         """The SHA-256 of both sides; ask for it when everything is read."""
         return {side: digest() for side, digest in self._digests.items()}
+
+    def pairs(self) -> Iterator[Pair]:
+        """Yield what stands side by side in the files; to be read once."""
+        return zip_longest(self._gold_blocks, self._pred_blocks)
 
     def __iter__(self) -> Iterator[Result]:
         """Yield the results in the order of the gold file."""
@@ -147,11 +157,12 @@ class Evaluation:
         assert not held, "every gold graph has one result"
 
     def _results(self) -> Iterator[Result]:
-        blocks = zip_longest(self._gold_blocks, self._pred_blocks)
-        outcomes = ordered_map(_Worker(self.plan), blocks, self.jobs)
+        outcomes = self.outcomes
+        if outcomes is None:
+            outcomes = ordered_map(Worker(self.plan), self.pairs(), self.jobs)
         # A file's first graph that can be read tells whether it has ids; most often it is the
         # first of all. What comes before it says nothing.
-        seen: list[_Outcome] = []
+        seen: list[Outcome] = []
         has_ids: list[bool | None] = [None, None]
         n_gold = 0
         for outcome in outcomes:
@@ -177,8 +188,8 @@ class Evaluation:
         yield from pair(self._consistent(found, has_ids))
 
     def _consistent(
-        self, outcomes: Iterable[_Outcome], has_ids: list[bool | None]
-    ) -> Iterator[_Outcome]:
+        self, outcomes: Iterable[Outcome], has_ids: list[bool | None]
+    ) -> Iterator[Outcome]:
         """Refuse a graph without id in a file that has ids, and the other way round."""
         paths = self.plan.gold_path, self.plan.pred_path
         for outcome in outcomes:
@@ -197,7 +208,7 @@ class Evaluation:
                     raise EvaluationError(message, filename=paths[side])
             yield outcome
 
-    def _by_order(self, outcomes: Iterable[_Outcome]) -> Iterator[Result]:
+    def _by_order(self, outcomes: Iterable[Outcome]) -> Iterator[Result]:
         # Where both files hold several frameworks, two graphs of others may meet.
         outcomes = (each for each in outcomes if (each.gold, each.pred) != (None, None))
         for index, outcome in enumerate(outcomes):
@@ -219,7 +230,7 @@ class Evaluation:
             elif isinstance(gold, Graph):
                 yield self._without_prediction(index, gold)
 
-    def _by_id(self, outcomes: Iterable[_Outcome]) -> Iterator[Result]:
+    def _by_id(self, outcomes: Iterable[Outcome]) -> Iterator[Result]:
         golds: dict[str, tuple[int, Graph]] = {}
         preds: dict[str, Graph] = {}
         seen: tuple[set[str], set[str]] = set(), set()
@@ -268,7 +279,7 @@ class Evaluation:
         self.missing.append(gold.id)
         return Result(index, gold.id, self.plan.pair(gold, None), missing=True)
 
-    def _refuse_or_note(self, outcome: _Outcome) -> None:
+    def _refuse_or_note(self, outcome: Outcome) -> None:
         if isinstance(outcome.pred, GraphconvError):
             if not self.plan.skip_invalid:
                 raise outcome.pred
@@ -276,7 +287,7 @@ class Evaluation:
         if outcome.trouble:
             self.broken.append(outcome.trouble)
 
-    def _check_ids(self, outcome: _Outcome, seen: tuple[set[str], set[str]]) -> None:
+    def _check_ids(self, outcome: Outcome, seen: tuple[set[str], set[str]]) -> None:
         paths = self.plan.gold_path, self.plan.pred_path
         for item, known, path in zip((outcome.gold, outcome.pred), seen, paths, strict=True):
             if item is None or isinstance(item, GraphconvError):
@@ -286,9 +297,7 @@ class Evaluation:
                 raise EvaluationError(f"two graphs have the id {graph_id!r}", filename=path)
             known.add(graph_id)
 
-    def _count_rest(
-        self, index: int, outcome: _Outcome, rest: Iterable[_Outcome]
-    ) -> tuple[int, int]:
+    def _count_rest(self, index: int, outcome: Outcome, rest: Iterable[Outcome]) -> tuple[int, int]:
         golds = preds = index
         for gold, pred, *_ in chain([outcome], rest):
             golds += gold is not None
@@ -296,13 +305,14 @@ class Evaluation:
         return golds, preds
 
 
-class _Worker:
+class Worker:
     """Parse two blocks and score them if they are a pair; picklable."""
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
 
-    def __call__(self, blocks: tuple[Block | Graph | None, Block | Graph | None]) -> _Outcome:
+    def __call__(self, blocks: Pair) -> Outcome:
+        """Return what is found in a pair."""
         plan = self.plan
         gold = blocks[0] and self._gold(blocks[0])
         pred = blocks[1] and self._pred(blocks[1])
@@ -313,10 +323,10 @@ class _Worker:
         by_order = plan.by_order or True in anonymous
         if gold is None or not isinstance(pred, Graph) or not (by_order or gold.id == pred.id):
             passed_over = blocks[1] is not None and pred is None
-            return _Outcome(gold, pred, anonymous, passed_over=passed_over)
+            return Outcome(gold, pred, anonymous, passed_over=passed_over)
         statistics, trouble = _score(plan, gold, pred)
         other_text = by_order and plan.framework == "amr" and _letters(gold) != _letters(pred)
-        return _Outcome(gold.id, pred.id, anonymous, statistics, trouble, other_text)
+        return Outcome(gold.id, pred.id, anonymous, statistics, trouble, other_text)
 
     def _gold(self, block: Block | Graph) -> Graph | None:
         plan = self.plan

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from graphconv import cliutil
+from graphconv.cluster import command as clusters
 from graphconv.frameworks import FRAMEWORKS
 
 if TYPE_CHECKING:
@@ -61,6 +62,13 @@ _inputs = click.argument(
     "inputs", metavar="IN...", nargs=-1, required=True, type=cliutil.existing()
 )
 _reading = _all(_inputs, _treebank, _jobs, _skip)
+_reading_patterns = _all(
+    click.argument("inputs", metavar="IN...", nargs=-1, required=True, type=clusters.Files()),
+    _treebank,
+    _jobs,
+    _skip,
+    clusters.options,
+)
 _units = _all(
     click.option(
         "--foundational", is_flag=True, help="UCCA: leave out linkage units; says how many."
@@ -78,11 +86,16 @@ def main() -> None:
 
 
 @main.command()
-@_reading
+@_reading_patterns
 @_units
 @_output
 def to_arborescence(output: str, **options: Any) -> None:
     """Convert treebanks to arborescences, as JSON lines."""
+    cluster = clusters.taken(options)
+    options["inputs"] = clusters.expand(options["inputs"])
+    if cluster.engine:
+        _convert_on(cluster, output, "arborescence", **options)
+        return
     _write_trees("arborescence", output, **options)
 
 
@@ -117,13 +130,20 @@ def from_relations(input_: str, output: str, to: str | None, *, skip_invalid: bo
 
 
 @main.command()
-@_reading
+@_reading_patterns
 @_output
 @_to
 def convert(output: str, to: str | None, *, skip_invalid: bool, **read: Any) -> None:
     """Convert between file formats of one framework; --to is needed unless OUT's name says it."""
     from graphconv.io import stream
 
+    cluster = clusters.taken(read)
+    read["inputs"] = clusters.expand(read["inputs"])
+    if cluster.engine:
+        if to is None:
+            raise click.UsageError("say with --to which format to write")
+        _convert_on(cluster, output, to, skip_invalid=skip_invalid, **read)
+        return
     if to is None and output == "-":
         raise click.UsageError("say with --to which format to write")
     with _skipping(skip_invalid) as on_error:
@@ -337,6 +357,36 @@ def _write_trees(
         dropped = stream.write_trees(cliutil.progress(texts, "graphs"), output)
     if foundational:
         cliutil.note(f"{dropped:,} linkage units were left out")
+
+
+def _convert_on(
+    cluster: clusters.Cluster,
+    output: str,
+    to: str,
+    *,
+    inputs: tuple[str, ...],
+    jobs: int,
+    no_unit_labels: bool = False,
+    **how: Any,
+) -> None:
+    """Convert on a cluster; what is told is as on one machine."""
+    from graphconv.cluster.conversion import Conversion, ConversionJob
+
+    if jobs > 1:
+        raise click.UsageError("--jobs is for one machine: --workers with --engine")
+    conversion = Conversion(to, unit_labels=not no_unit_labels, **how)
+    command = click.get_current_context().command_path
+    job = ConversionJob(command, conversion, cluster.size, packed=cluster.packed)
+    report = clusters.run(job, [(path,) for path in inputs], output, cluster)
+    counts = report.counts
+    if conversion.foundational:
+        cliutil.note(f"{counts.pop('dropped', 0):,} linkage units were left out")
+    for what, number in counts.items():
+        cliutil.note(f"{to} has no place for {what}, which {number:,} graphs had")
+    if conversion.framework and not report.graphs and report.succeeded:
+        names = ", ".join(inputs)
+        raise cliutil.DataError(f"{names}: there is no {conversion.framework} graph in it")
+    clusters.finish(report, output)
 
 
 def _write_graphs(from_: str, input_: str, output: str, to: str | None, skip_invalid: bool) -> None:

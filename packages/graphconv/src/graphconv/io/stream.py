@@ -49,9 +49,19 @@ class _Outcome(NamedTuple, Generic[R]):
     error: GraphconvError | None = None
 
 
-def results(step: Callable[[Input], R], source: Source) -> Iterator[R]:
-    """Yield *step* of every graph of the source, in order; with jobs > 1 it must be picklable."""
-    outcomes = ordered_map(partial(_outcome, step, source.framework), _blocks(source), source.jobs)
+PlacedBlock = tuple[str, str, Block]
+"""What the user named, its format, and the text of a graph in it."""
+
+
+def results(
+    step: Callable[[Input], R], source: Source, found_blocks: Iterable[PlacedBlock] | None = None
+) -> Iterator[R]:
+    """Yield *step* of every graph of the source, in order; with jobs > 1 it must be picklable.
+
+    *found_blocks* are some of its :func:`blocks`, where somebody else has read them.
+    """
+    given = blocks(source) if found_blocks is None else found_blocks
+    outcomes = ordered_map(partial(_outcome, step, source.framework), given, source.jobs)
     found = others = False
     for value, error in outcomes:
         if error is not None:
@@ -63,7 +73,7 @@ def results(step: Callable[[Input], R], source: Source) -> Iterator[R]:
             yield value
         else:
             others = True
-    if others and not found:
+    if others and not found and found_blocks is None:
         message = f"there is no {source.framework} graph in it"
         io.report(FileError(message, filename=", ".join(source.paths)), source.on_error)
 
@@ -76,12 +86,13 @@ def graphs(source: Source) -> Iterator[Graph]:
 class Reader:
     """The graphs of a source, and where the last one came from."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, found_blocks: Iterable[PlacedBlock] | None = None) -> None:
         self._source = source
+        self._blocks = found_blocks
         self._last: Place | None = None
 
     def __iter__(self) -> Iterator[Graph]:
-        for graph, place in results(_placed, self._source):
+        for graph, place in results(_placed, self._source, self._blocks):
             self._last = place
             yield graph
 
@@ -107,22 +118,21 @@ def _placed(item: Input) -> tuple[Graph, Place]:
     return item.graph, Place(item.block.filename, item.block.lineno, item.format)
 
 
-def _blocks(source: Source) -> Iterator[tuple[str, str, Block]]:
+def blocks(source: Source) -> Iterator[PlacedBlock]:
+    """Yield the texts of the graphs of the source; cheap, none is parsed."""
     for path in source.paths:
         try:
-            name, blocks = io.read_blocks(
+            name, texts = io.read_blocks(
                 path, format=source.format, framework=source.framework, on_error=source.on_error
             )
         except GraphconvError as error:
             io.report(error, source.on_error)
             continue
-        for block in blocks:
+        for block in texts:
             yield path, name, block
 
 
-def _outcome(
-    step: Callable[[Input], R], framework: str | None, place: tuple[str, str, Block]
-) -> _Outcome[R]:
+def _outcome(step: Callable[[Input], R], framework: str | None, place: PlacedBlock) -> _Outcome[R]:
     path, name, block = place
     try:
         graph = io.parse_block(name, block, framework)

@@ -48,11 +48,8 @@ def annotator_of(
     parser: Transducer, model: str | None, options: dict[str, Any]
 ) -> Annotator | None:
     """Return the annotator that the user named, or else the one of the training."""
-    from transducer.text.annotation import load_annotator, model_annotator
+    from transducer.parsing import inputs
 
-    if options["annotator"]:
-        return load_annotator(options["annotator"])
     folder = model or f"the {parser.task.name} model"
-    return model_annotator(
-        parser.task.config.train.annotator, f"{folder}/config.json: train.annotator"
-    )
+    trained = parser.task.config.train.annotator
+    return inputs.annotator_of(options["annotator"] or "", trained, folder)

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from graphconv import cliutil
+from graphconv.cluster import command as clusters
 from transducer.cli import shared
 from transducer.cli.loading import annotator_of, decode_settings, load_parser, warn_of
+from transducer.cli.on_cluster import parse_on
 from transducer.config import TASKS
 from transducer.distributed import only_main_reports
 from transducer.errors import TransducerError
@@ -25,7 +27,7 @@ FORMATS = ("amr", "sdp", "ucca", "mrp", "arborescence", "relations")
 
 
 @click.command()
-@click.argument("input_", metavar="[IN]", default="-", type=cliutil.existing())
+@click.argument("inputs", metavar="[IN]", nargs=-1, type=clusters.Files())
 @click.option(
     "--model", "models", multiple=True, metavar="DIR", help="Model directory; several: --to json."
 )
@@ -68,19 +70,28 @@ FORMATS = ("amr", "sdp", "ucca", "mrp", "arborescence", "relations")
 @click.option("--resume", is_flag=True, help="Go on where an interrupted parse of IN stopped.")
 @click.option("--overwrite", is_flag=True, help="UCCA: replace the passages in a folder.")
 @shared.decoding
+@clusters.options
 def parse(
-    input_: str,
+    inputs: tuple[str, ...],
     models: tuple[str, ...],
     tasks: tuple[str, ...],
     output: str,
     kind: str | None,
     **options: Any,
 ) -> None:
-    """Parse a treebank file (its graphs are ignored) or text."""
+    """Parse a treebank file (its graphs are ignored) or text; with --engine, several IN."""
     from transducer.parsing.files import parse_file
     from transducer.parsing.inputs import guess_kind
     from transducer.parsing.request import Request, choose_format
 
+    cluster = clusters.taken(options)
+    paths = clusters.expand(inputs) or ("-",)
+    if cluster.engine:
+        parse_on(cluster, paths, (*models, *tasks), output, kind=kind or "", options=options)
+        return
+    if len(paths) > 1:
+        raise click.UsageError(f"{len(paths):,} files are parsed together with --engine")
+    (input_,) = paths
     if options["to"] == "json":
         kind = kind or guess_kind(input_, options["encoding"], cliutil.note)
         _parse_documents(input_, (*models, *tasks), output, kind, options)
@@ -121,9 +132,7 @@ def _parse_documents(
     from transducer.config import DecodeConfig
     from transducer.parsing.pipeline import Source, load, write_documents
 
-    usual: dict[str, Any] = {"nbest": 1, "scores": False, "incremental": False, "resume": False}
-    usual |= {"attention": None, "alignments": "none", "spotlight": "", "overwrite": False}
-    unfit = next((name for name, value in usual.items() if options[name] != value), None)
+    unfit = next((name for name, value in shared.USUAL.items() if options[name] != value), None)
     if unfit:
         raise click.UsageError(f"--{unfit} does not go with --to json")
     if not names:

@@ -7,6 +7,18 @@ from typing import Any
 
 import click
 
+USUAL: dict[str, Any] = {
+    "nbest": 1,
+    "scores": False,
+    "incremental": False,
+    "resume": False,
+    "attention": None,
+    "alignments": "none",
+    "spotlight": "",
+    "overwrite": False,
+}
+"""What only some ways to parse can change, and its defaults."""
+
 Command = Callable[..., Any]
 Option = Callable[[Command], Command]
 

@@ -30,7 +30,7 @@ Tell = Callable[[str], None]
 Watch = Callable[[Iterator[Parse]], Iterator[Parse]]
 
 
-class _Text(NamedTuple):
+class Text(NamedTuple):
     """The text of one document's graph; None if it is lost."""
 
     id: str
@@ -86,10 +86,7 @@ def parse_file(
         stream = parser.stream(rest, request.settings, details=details)
         for parsed in watch(stream) if parser.group.main else stream:
             if parsed.graph is None:
-                problems(
-                    f"{files.shown(path)}: sentence {parsed.document.id} is not parsed: "
-                    f"{parsed.problem}"
-                )
+                problems(unparsed(path, parsed))
             yield parsed
 
     if not parser.group.main:
@@ -105,6 +102,11 @@ def parse_file(
             journal = journal_of(path, parser.identity(), request.options())
         _write_file(parse, output, request, journal, problems)
     return problems.number
+
+
+def unparsed(path: str, parsed: Parse) -> str:
+    """Return the sentence about one that has no graph."""
+    return f"{files.shown(path)}: sentence {parsed.document.id} is not parsed: {parsed.problem}"
 
 
 def _write_file(
@@ -123,8 +125,8 @@ def _write_file(
     ) as part:
         if part.resumed and part.journal is not None:
             problems.number += part.journal.lost
-        write_one = _writer(request, output, first=part.is_empty)
-        texts = _texts(_aligned(parse(part.done), request), write_one, problems)
+        write_one = writer(request, output, first=part.is_empty)
+        texts = texts_of(_aligned(parse(part.done), request), write_one, problems)
         try:
             while group := list(islice(texts, EVERY)):
                 for name, text in group:
@@ -152,15 +154,15 @@ def _write_json(parses: Iterable[Parse], output: str, request: Request) -> None:
 def _write_stream(
     parses: Iterable[Parse], output: str, request: Request, problems: _Problems
 ) -> None:
-    found = _texts(_aligned(parses, request), _writer(request, output), problems)
+    found = texts_of(_aligned(parses, request), writer(request, output), problems)
     texts = (text for _, text in found if text is not None)
     with files.output(output) as file:
         write_stream(file, texts, passages=request.to in PASSAGES)
 
 
-def _texts(
-    parses: Iterable[Parse], write_one: Callable[[Graph], str], problems: _Problems
-) -> Iterator[_Text]:
+def texts_of(
+    parses: Iterable[Parse], write_one: Callable[[Graph], str], on_problem: Tell
+) -> Iterator[Text]:
     """Write each graph; one that cannot be written is a problem."""
     for parsed in parses:
         text = None
@@ -168,8 +170,8 @@ def _texts(
             try:
                 text = write_one(parsed.graph).encode()
             except (GraphconvError, UnicodeEncodeError) as error:
-                problems(f"sentence {parsed.document.id} is not written: {error}")
-        yield _Text(parsed.document.id, text)
+                on_problem(f"sentence {parsed.document.id} is not written: {error}")
+        yield Text(parsed.document.id, text)
 
 
 def _aligned(parses: Iterable[Parse], request: Request) -> Iterator[Parse]:
@@ -184,7 +186,7 @@ def _aligned(parses: Iterable[Parse], request: Request) -> Iterator[Parse]:
             yield parsed
 
 
-def _writer(request: Request, output: str, *, first: bool = True) -> Callable[[Graph], str]:
+def writer(request: Request, output: str, *, first: bool = True) -> Callable[[Graph], str]:
     """Return the function that writes graphs as the user wants them."""
     write = formatter(request.to, output, first=first)
     if request.alignments == "none":

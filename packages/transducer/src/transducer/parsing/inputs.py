@@ -18,7 +18,7 @@ from transducer.data.frames import without_frame
 from transducer.errors import TransducerError
 from transducer.frameworks.passages import mark_paragraph
 from transducer.frameworks.tasks import LONGEST, Document, Task
-from transducer.text.annotation import Annotator, sentences
+from transducer.text.annotation import Annotator, load_annotator, model_annotator, sentences
 from transducer.text.lines import Lines, guess_lines
 from transducer.text.sentences import chunk, read_paragraphs
 from transducer.text.tokens import clean, tokenize
@@ -68,6 +68,13 @@ def guess_kind(
         return _guess_lines(path, _decoded(head, encoding), on_note)
     is_treebank = name not in _SURELY or _SURELY[name].search(text)
     return "treebank" if is_treebank else _guess_lines(path, _decoded(head, encoding), on_note)
+
+
+def annotator_of(named: str, trained: str, folder: str) -> Annotator | None:
+    """Return the annotator that the user named, or else the one of the training."""
+    if named:
+        return load_annotator(named)
+    return model_annotator(trained, f"{folder}/config.json: train.annotator")
 
 
 def _decoded(head: bytes, encoding: str) -> str:
