@@ -143,6 +143,7 @@ def test_the_hash_is_of_characters() -> None:
         ("open-train.graphs.gz", 4418, {"pud", "ewt", "ws"}),
         ("open-dev.graphs", 208, {"pud", "ewt", "ws"}),
         ("open-more.graphs.gz", 1679, {"uw", "pb"}),
+        ("open-mixed.graphs.gz", 1897, {"uw", "pb", "rw"}),
     ],
 )
 def test_what_is_published(name: str, number: int, sources: set[str]) -> None:
@@ -152,3 +153,9 @@ def test_what_is_published(name: str, number: int, sources: set[str]) -> None:
     assert not any("::" in graph for _, _, graph in blocks)
     graphs = list(graphconv.read(PUBLISHED / name, format="amr"))
     assert [graph.id for graph in graphs] == [graph_id for graph_id, _, _ in blocks]
+
+
+def test_written_sentences_are_published_with_their_graphs() -> None:
+    graphs = list(graphconv.read(PUBLISHED / "written.amr.gz"))
+    assert len({graph.id for graph in graphs}) == len(graphs) == 1841
+    assert all(graph.id.startswith("ar.") and graph.text for graph in graphs)

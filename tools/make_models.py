@@ -58,7 +58,8 @@ def main() -> None:
 def read_steps(path: Path = MODELS) -> dict[str, list[str]]:
     """Return the command of each step, without the folder to which it writes.
 
-    Names in braces are other steps, which come before; {C} is the folder of the treebanks.
+    Names in braces are other steps, which come before; {C} is the folder of the treebanks, {D} that
+    of the project's own data.
     """
     tables = tomllib.loads(path.read_text(encoding="utf-8"))
     return {name: _words(name, step, tables) for name, step in tables["step"].items()}
@@ -122,7 +123,8 @@ def order(name: str, steps: Mapping[str, list[str]]) -> list[str]:
 
 def command_of(name: str, steps: Mapping[str, list[str]], runs: Path, folder: Path) -> list[str]:
     """Return the command of a step, which writes to the folder or file of its name in *runs*."""
-    places: Mapping[str, object] = {"C": folder} | {step: runs / step for step in steps}
+    places: dict[str, object] = {step: runs / step for step in steps}
+    places |= {"C": folder, "D": TOOLS.parent / "data"}
     verb, *rest = (word.format_map(places) for word in steps[name])
     tool = [str(TOOLS / verb)] if verb.endswith(".py") else ["-m", "transducer", verb]
     return [sys.executable, *tool, *rest, "-o", str(runs / name)]
