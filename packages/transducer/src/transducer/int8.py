@@ -84,9 +84,10 @@ class Int8Cell(nn.Module):
 
     def step(self, projected: Tensor, h: Tensor, c: Tensor) -> tuple[Tensor, Tensor]:
         """Do the same for an input that is projected already."""
-        i, f, g, o = (projected + self.recurrent(h)).chunk(4, dim=-1)
-        c = f.sigmoid() * c + i.sigmoid() * g.tanh()
-        return o.sigmoid() * c.tanh(), c
+        gates = projected + self.recurrent(h)
+        i, f, _, o = gates.sigmoid().chunk(4, dim=-1)  # one call for three
+        c = f * c + i * gates.chunk(4, dim=-1)[2].tanh()
+        return o * c.tanh(), c
 
 
 class Int8BiLSTM(nn.Module):
@@ -111,14 +112,17 @@ class Int8BiLSTM(nn.Module):
         self, cell: Any, inputs: Tensor, mask: Tensor, way: int
     ) -> tuple[Tensor, Tensor, Tensor]:
         projected = cell.input(inputs).unbind(1)  # of all words at once
-        here = mask.unsqueeze(-1).unbind(1)
+        here, full = mask.unsqueeze(-1).unbind(1), mask.all(0).tolist()
         h = c = inputs.new_zeros(len(inputs), self.size)
         states = [h] * len(projected)
         for place in reversed(range(len(projected))) if way else range(len(projected)):
             new_h, new_c = cell.step(projected[place], h, c)
-            # Padding leaves everything as it was.
-            h, c = torch.where(here[place], new_h, h), torch.where(here[place], new_c, c)
-            states[place] = torch.where(here[place], h, 0.0)
+            if full[place]:
+                states[place] = h = new_h
+                c = new_c
+            else:  # padding leaves everything as it was
+                h, c = torch.where(here[place], new_h, h), torch.where(here[place], new_c, c)
+                states[place] = torch.where(here[place], h, 0.0)
         return torch.stack(states, dim=1), h, c
 
 

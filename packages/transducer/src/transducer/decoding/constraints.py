@@ -38,16 +38,20 @@ class Constraints:
         self.unique_core_roles = settings.unique_core_roles and rules.n_core > 0
         self.limit_copies = settings.limit_copies and not rules.trees.words_are_nodes
         self.n_labels = len(rules.labels)
-        self.has = {kind: bool((rules.kinds == int(kind)).any()) for kind in RelationKind}
+        self.labels = torch.ones_like(rules.label_leaf)
+        self.labels[[PAD, UNK]] = False
+        self.predicted = rules.kinds >= 0
+        self.kinds = rules.kinds.clamp(min=0)
+        known = set(rules.kinds.tolist())
+        self.has = {kind: int(kind) in known for kind in RelationKind}
 
     # Nodes ---------------------------------------------------------------------------------------
 
     def outcomes(self, hyp: Hypotheses) -> Possible:
         """Return which outcomes are possible."""
-        label = torch.ones(1, self.n_labels, dtype=torch.bool, device=hyp.state.z.device)
-        label[:, [PAD, UNK]] = False
-        word, copy = self.words(hyp), self.copies(hyp)
+        label, word, copy = self.labels.unsqueeze(0), self.words(hyp), self.copies(hyp)
         if hyp.length == 0:
+            label = label.clone()
             label[:, EOS] = False
             label, word = self.first(hyp, label, word)
         else:
@@ -72,7 +76,7 @@ class Constraints:
     def must_end(self, hyp: Hypotheses) -> Tensor:
         """Return which hypotheses can get no further row."""
         must = hyp.length >= hyp.each(hyp.sentences.limit)
-        if hyp.length and not bool((self.rules.kinds >= 0).any()):
+        if hyp.length and not any(self.has.values()):
             return torch.ones_like(must)
         return must
 
@@ -103,17 +107,22 @@ class Constraints:
 
     def heads(self, hyp: Hypotheses, parent: Tensor, new_word: Tensor | None) -> Tensor:
         """Return the rows that can be the head of a next row: (choices, rows 1..n)."""
+        if hyp.open is None:
+            hyp.open = self.open_rows(hyp)
+        kind = hyp.rows.kind[:, 1 : hyp.length + 1]
+        heads = (hyp.open & (kind == RowKind.NODE))[parent]
+        if new_word is not None and self.has[RelationKind.PHRASE]:
+            heads |= (hyp.open & (kind == RowKind.WORD))[parent] & new_word.unsqueeze(1)
+        return heads
+
+    def open_rows(self, hyp: Hypotheses) -> Tensor:
+        """Return the rows on the path to the last one that are where their node's children are."""
         n = hyp.length
         rows = slice(1, n + 1)
         numbers = torch.arange(1, n + 1, device=hyp.rows.node.device)
         primary = hyp.rows.primary.gather(1, hyp.rows.node[:, rows])
-        kind = hyp.rows.kind[:, rows]
-        free = hyp.pairs.ancestors[:, n, rows] & ((primary == 0) | (primary == numbers))
-        free &= ~hyp.rows.elsewhere[:, rows]
-        heads = (free & (kind == RowKind.NODE))[parent]
-        if new_word is not None and self.has[RelationKind.PHRASE]:
-            heads |= (free & (kind == RowKind.WORD))[parent] & new_word.unsqueeze(1)
-        return heads
+        there = hyp.pairs.ancestors[:, n, rows] & ((primary == 0) | (primary == numbers))
+        return there & ~hyp.rows.elsewhere[:, rows]
 
     def barred(self, hyp: Hypotheses, choice: Choice) -> Tensor:
         """Return which heads a copied node cannot have: (choices or 1, rows or 1)."""
@@ -124,14 +133,13 @@ class Constraints:
 
     def relations(self, hyp: Hypotheses, choice: Choice, head: Tensor) -> Tensor:
         """Return which relations are possible between head and choice: (choices, R)."""
-        kinds = self.rules.kinds
         by_kind = torch.zeros(len(head), len(RelationKind), dtype=torch.bool, device=head.device)
         self.relation_kinds(hyp, choice, head, by_kind)
-        allowed = by_kind[:, kinds.clamp(min=0)] & (kinds >= 0)
+        allowed = by_kind[:, self.kinds] & self.predicted
         if self.unique_core_roles:
             allowed &= ~self._repeated_roles(hyp, choice, hyp.rows.node[choice.parent, head])
         # Where the vocabulary has no fitting relation, any will do: it is mended at the end.
-        return torch.where(allowed.any(1, keepdim=True), allowed, kinds >= 0)
+        return torch.where(allowed.any(1, keepdim=True), allowed, self.predicted)
 
     def relation_kinds(
         self, hyp: Hypotheses, choice: Choice, head: Tensor, by_kind: Tensor

@@ -24,22 +24,24 @@ def greedy_search(
     *on_row* is told of each row: the sentence, the hypotheses, and which of them has it.
     """
     found: list[list[Path]] = [[] for _ in range(len(hyp))]
-    sentence = hyp.everyone
-    done = torch.zeros_like(sentence, dtype=torch.bool)
+    sentences = list(range(len(hyp)))  # of the hypotheses
     while True:
         check_interruption()
         log_p, outcome = (best.squeeze(1) for best in steps.outcomes(hyp, 1))
-        for k in ((outcome == EOS) & ~done).nonzero().squeeze(1).tolist():
-            total = float(hyp.state.score[k] + log_p[k])
-            found[int(sentence[k])].append(take_path(hyp, k, total))
-        done |= outcome == EOS
-        n_done = int(done.sum())
-        if n_done == len(done):
+        for k, number in enumerate(outcome.tolist()):
+            if number == EOS and not found[sentences[k]]:
+                total = float(hyp.state.score[k] + log_p[k])
+                found[sentences[k]].append(take_path(hyp, k, total))
+        going = [k for k, sentence in enumerate(sentences) if not found[sentence]]
+        if not going:
             return found
-        if _MOST_DONE * n_done > len(done):  # moving the rest costs less than going on with all
-            keep = (~done).nonzero().squeeze(1)
+        # Moving the rest costs less than going on with all.
+        if _MOST_DONE * (len(sentences) - len(going)) > len(sentences):
+            keep = torch.tensor(going, device=outcome.device)
             hyp.select(keep, keep)
-            sentence, done, log_p, outcome = (x[keep] for x in (sentence, done, log_p, outcome))
+            log_p, outcome = log_p[keep], outcome[keep]
+            sentences = [sentences[k] for k in going]
+            going = list(range(len(going)))
         choice = steps.consume(hyp, hyp.everyone, outcome, log_p)
         source, row = steps.sources(hyp, choice).max(1)
         head = row + 1 if hyp.length else row
@@ -47,5 +49,5 @@ def greedy_search(
         score = RowScore(log_p + source + relation_score, log_p, source)
         steps.append(hyp, choice, head, relation, score)
         if on_row is not None:
-            for k in (~done).nonzero().squeeze(1).tolist():
-                on_row(int(sentence[k]), hyp, k)
+            for k in going:
+                on_row(sentences[k], hyp, k)

@@ -6,7 +6,7 @@ symbol. Tensors of rows have room for T of them, more than there are; what is no
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import torch
@@ -100,14 +100,17 @@ class Hypotheses:
     traversal: Traversal | None = None  # (N, 1, ...) where links lead from the open rows
     beam: int = 1
     length: int = 0
+    open: Tensor | None = None  # (N, length) rows that something may still hang below
+    everyone: Tensor = field(init=False)  # (N,) the numbers of the hypotheses
+
+    def __post_init__(self) -> None:
+        self._count()
 
     def __len__(self) -> int:
         return len(self.state.score)
 
-    @property
-    def everyone(self) -> Tensor:
-        """The numbers of the hypotheses."""
-        return torch.arange(len(self), device=self.state.score.device)
+    def _count(self) -> None:
+        self.everyone = torch.arange(len(self), device=self.state.score.device)
 
     def each(self, per_sentence: Tensor) -> Tensor:
         """Repeat what belongs to sentences for each of their hypotheses."""
@@ -129,6 +132,8 @@ class Hypotheses:
         self.memory = Memory(*(part.index_select(1, keep) for part in self.memory))
         if self.traversal is not None:
             self.traversal = Traversal(*(part.index_select(0, keep) for part in self.traversal))
+        if self.open is not None:
+            self.open = self.open.index_select(0, keep)
         used = self.length + 1
         if sentences is None:
             for tensor in (*self.rows, *self.pairs):
@@ -137,6 +142,7 @@ class Hypotheses:
         self.rows = Rows(*(_kept(tensor, keep, used) for tensor in self.rows))
         self.pairs = Pairs(*(_kept(tensor, keep, used) for tensor in self.pairs))
         self.sentences = self.sentences.select(sentences)
+        self._count()
 
     def grow(self) -> None:
         """Make room for twice as many rows."""

@@ -174,6 +174,7 @@ class Steps:
         if hyp.beam > 1:
             hyp.select(choice.parent)
         hyp.length += 1
+        hyp.open = None
         i = hyp.length
         if i + 1 == hyp.rows.node.shape[1]:  # rules ask about the next row, too
             hyp.grow()
@@ -197,7 +198,7 @@ class Steps:
         hyp.pairs.ancestors[:, i, i] = True
         kind = self.rules.kinds[relation].clamp(min=0)
         self.constraints.note(hyp, choice, kind, self._leaf(hyp, outcome))
-        if self.rules.n_core:
+        if self.constraints.unique_core_roles:
             core = self.rules.core[relation]
             rows.core[everyone, edge_ends(hyp, choice, kind)[0], core.clamp(min=0)] |= core >= 0
         hyp.memory = Memory(consumed.hidden[:, choice.slot], consumed.cell[:, choice.slot])
@@ -374,6 +375,6 @@ class Steps:
             attention=reals(width),
             primary=numbers(),
             settled=flags(),
-            core=flags(self.rules.n_core),
+            core=flags(self.rules.n_core if self.constraints.unique_core_roles else 0),
         )
         return rows, Pairs(ancestors=flags(room), edges=flags(room))

@@ -96,13 +96,8 @@ class Links(nn.Module):
 
         *token* (B, T) is 1 + position of that row's word, or 0 for a node that is no word.
         """
-        features = torch.cat(
-            [
-                _at(part, token.unsqueeze(-1))
-                for part in (traversal.scores / _LOGITS, traversal.following)
-            ],
-            dim=3,
-        ).squeeze(-1)  # (B, T, K, F)
+        known = torch.cat([traversal.scores / _LOGITS, traversal.following], dim=3)
+        features = _at(known, token.unsqueeze(-1)).squeeze(-1)  # (B, T, K, F)
         scores = (features * self.of_sources).sum(-1)  # (B, T, K)
         # A row that is no word has no links, which says nothing against it.
         scores = torch.where(traversal.tokens > 0, scores, self.of_wordless)

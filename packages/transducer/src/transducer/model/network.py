@@ -26,7 +26,7 @@ from torch.nn import functional
 from transducer.config import ModelConfig
 from transducer.data.batches import Batch
 from transducer.data.trees import TreeRules
-from transducer.data.vocabularies import PAD, ROOT, SPECIALS, UNK, Vocabularies
+from transducer.data.vocabularies import PAD, ROOT, SPECIALS, Vocabularies
 from transducer.encoders.contextual import ContextualEncoder
 from transducer.model.frames import Frames
 from transducer.model.links import (
@@ -198,7 +198,7 @@ class TransducerModel(nn.Module):
     ) -> NodeScores:
         """Return the three distributions and the switch of equations 7 to 10."""
         logits = self.ffn_vocab(z).float()  # probabilities need all bits, whatever the rest has
-        logits[..., [PAD, UNK]] = -torch.inf
+        logits[..., : len(SPECIALS)] = -torch.inf
         vocabulary = logits.log_softmax(-1)  # equation 8
         repeated = self.node_attention(z, past.keys)
         switch = self.ffn_switch(z).float()
@@ -324,9 +324,8 @@ class TransducerModel(nn.Module):
     def score_relations(self, source: Tensor, target: Tensor) -> Tensor:
         """Return log P(r), equation 14, from the two MLPs' outputs."""
         logits = self.bilinear(source, target).float()
-        impossible = torch.zeros(logits.shape[-1], dtype=torch.bool, device=logits.device)
-        impossible[[PAD, UNK, ROOT]] = True
-        return logits.masked_fill(impossible, -torch.inf).log_softmax(-1)
+        logits[..., : ROOT + 1] = -torch.inf  # padding, unknown ones, and the root's
+        return logits.log_softmax(-1)
 
 
 MAX_INDEX = 500
