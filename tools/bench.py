@@ -1,4 +1,4 @@
-"""Measure speed and memory: ``python tools/bench.py graphconv|evaltools|transducer|models|serve``.
+"""Measure speed and memory: ``python tools/bench.py AREA``; ``--help`` lists the areas.
 
 Every figure is a multiple of a floor measured in the same run, because seconds mean little on
 another machine. ``--json FILE`` keeps everything, with the versions and the machine.
@@ -13,7 +13,7 @@ from pathlib import Path
 
 from benchmarks import measure
 
-AREAS = ("graphconv", "evaltools", "transducer", "models", "serve")
+AREAS = ("graphconv", "evaltools", "transducer", "models", "latency", "serve")
 
 
 def main() -> None:
