@@ -17,6 +17,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -32,6 +33,7 @@ from graphconv.io import files
 from graphconv.views import words_of
 from transducer import Transducer
 from transducer.frameworks.certainty import tempered
+from transducer.storage import cards
 
 BINS = 15
 PARTS = ("nodes", "edges")
@@ -198,7 +200,7 @@ def plot(measured: tuple[str, ...], output: str) -> None:
 @click.argument("measured")
 @click.argument("folder")
 def write(measured: str, folder: str) -> None:
-    """Put the temperatures into the config of a model."""
+    """Put the temperatures into the config of a model, whose card then tells its new size."""
     found = json.loads(Path(measured).read_text(encoding="utf-8"))
     path = Path(folder) / "config.json"
     config = json.loads(path.read_text(encoding="utf-8"))
@@ -206,6 +208,10 @@ def write(measured: str, folder: str) -> None:
         config["config"]["decode"][f"{part[:-1]}_temperature"] = found[part]["temperature"]
     with files.output(str(path)) as file:
         file.write((json.dumps(config, indent=1, ensure_ascii=False) + "\n").encode())
+    if (path.parent / cards.CARD).exists():
+        card = cards.read_card(path.parent)
+        weights = replace(card.weights, size=cards.model_size(path.parent))
+        cards.write_card(path.parent, replace(card, weights=weights))
 
 
 if __name__ == "__main__":

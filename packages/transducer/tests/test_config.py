@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from transducer.config import (
 )
 from transducer.earlier import RENAMED, upgraded
 from transducer.errors import ConfigError
+from transducer.storage.record import read_record
 
 
 @pytest.mark.parametrize("task", TASKS)
@@ -140,6 +142,10 @@ def test_earlier_names_of_settings_are_read(
     for name in (section, f"task.amr.{section}"):
         (tmp_path / "a.toml").write_text(f'base = "small"\n[{name}]\n{old} = {value!r}\n')
         assert load_config(tmp_path / "a.toml", task="amr") == config
+    run = {"config": saved, "folder": "runs/amr"}
+    (tmp_path / "run.json").write_text(json.dumps({**run, "averaged": [run]}))
+    record = read_record(tmp_path)
+    assert from_dict(record["config"]) == from_dict(record["averaged"][0]["config"]) == config
     saved[section][new] = value
     with pytest.raises(ConfigError, match=f"{section}.{old}: unknown key"):
         from_dict(upgraded(saved))

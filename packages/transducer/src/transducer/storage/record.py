@@ -33,8 +33,10 @@ def read_record(folder: Path) -> dict[str, Any]:
     path = folder / RUN
     try:
         record: dict[str, Any] = checked(dict[str, Any], read_json(path, 16 * MEGABYTE))
-        if "config" in record:
-            record["config"] = upgraded(record["config"])
+        record = _upgraded(record)
+        if AVERAGED in record:
+            runs = checked(_KINDS[AVERAGED], record[AVERAGED], AVERAGED)
+            record[AVERAGED] = [_upgraded(run) for run in runs]
         for key in record.keys() & _KINDS.keys():
             checked(_KINDS[key], record[key], key)
     except OSError as error:
@@ -42,3 +44,7 @@ def read_record(folder: Path) -> dict[str, Any]:
     except SchemaError as error:
         raise ModelError(f"{path} is damaged: {error}") from error
     return record
+
+
+def _upgraded(run: dict[str, Any]) -> dict[str, Any]:
+    return {**run, "config": upgraded(run["config"])} if "config" in run else run
