@@ -13,7 +13,10 @@ from pathlib import Path
 
 from benchmarks import measure
 
-AREAS = ("graphconv", "evaltools", "transducer", "models", "latency", "serve")
+AREAS = (
+    *("graphconv", "evaltools", "transducer", "models", "latency", "serve"),
+    *("growth", "throughput", "jobs"),
+)
 
 
 def main() -> None:
@@ -28,7 +31,7 @@ def main() -> None:
             modules[name].add_arguments(area)
     arguments = parser.parse_args()
     rows = modules[arguments.area].run(arguments)
-    print(measure.table(rows))
+    print(getattr(modules[arguments.area], "table", measure.table)(rows))
     if arguments.json:
         record = {"area": arguments.area, **measure.machine(), "rows": [r._asdict() for r in rows]}
         arguments.json.write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")

@@ -67,10 +67,10 @@ def peak_memory(task: Callable[[], object]) -> float:
 
 def _run_and_report(task: Callable[[], object], sender: Any) -> None:
     task()
-    sender.send(_peak() / 1024)
+    sender.send(peak() / 1024)
 
 
-def _peak() -> int:
+def peak() -> int:
     """Return the highest memory of this process in KB."""
     # On Linux what getrusage says starts with the peak of the process that started this one.
     status = Path("/proc/self/status")

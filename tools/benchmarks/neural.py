@@ -93,7 +93,7 @@ def _timed(
     return times, flops / times["sgemm"]
 
 
-def _count_flops(task: Callable[[], object]) -> float:
+def count_flops(task: Callable[[], object]) -> float:
     """Return the floating-point operations of the matrix products in a task."""
 
     def lstm(inputs: Any, w_ih: Any, w_hh: Any, *_: Any, **__: Any) -> int:
@@ -239,7 +239,7 @@ class Training:
 def _training(arguments: argparse.Namespace) -> list[Row]:
     training = Training(arguments.train_batch)
     words = sum(len(item.forms) for item in training.items)
-    flops = _count_flops(training.step)
+    flops = count_flops(training.step)
     times, speed = _timed({"step": training.step, "collate": training.collate}, arguments)
     step = times["step"]
     product = _sgemm()[1]
@@ -372,7 +372,7 @@ def _parsing(arguments: argparse.Namespace) -> list[Row]:
         for kind in ("fp32", "int8")
         for n in arguments.batches
     }
-    flops = _count_flops(functools.partial(parsing.parse, max(arguments.batches)))
+    flops = count_flops(functools.partial(parsing.parse, max(arguments.batches)))
     times, speed = _timed(tasks, arguments)
     words = parsing.words
     floor = flops / speed

@@ -17,10 +17,10 @@ import torch
 from torch.nn import functional
 
 import graphconv
-from benchmarks import measure
 from benchmarks.measure import Row
 from benchmarks.models import DEV
 from graphconv.graph import Token
+from graphconv.testing import CORPORA
 from transducer import Transducer, sample
 from transducer.data.batches import Batch
 from transducer.data.examples import numericalize
@@ -62,7 +62,7 @@ def _task(task: str, arguments: argparse.Namespace) -> list[Row]:
 
 def _in_bulk(parser: Transducer, encoder: torch.nn.Module, repeat: int) -> list[Row]:
     task = parser.task.name
-    path = measure.corpora() / DEV[task]
+    path = CORPORA / DEV[task]
     gold = path if path.exists() else sample.path(task, "test")
     graphs = islice(graphconv.read(gold, framework=task), _IN_BULK)
     documents = gold_documents(parser.task, graphs, None)

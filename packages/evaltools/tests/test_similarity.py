@@ -1,6 +1,7 @@
 """WLK and SemBleu: worked examples, laws, and paths found by a naive search."""
 
 import json
+import tracemalloc
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
@@ -18,7 +19,7 @@ from evaltools.errors import EvaluationError
 from evaltools.similarity import SCALE
 from graphconv.codecs import Block
 from graphconv.codecs.amr import parse
-from graphconv.graph import Graph
+from graphconv.graph import Edge, Graph, Node
 from graphconv.testing import graphs
 
 GOLD = """(w / want-01 :polarity -
@@ -169,3 +170,15 @@ def test_wwlk_by_hand(tmp_path: Path) -> None:
     found = distance("(b / boy)", "(b / boy :x (g / girl))")
     assert 0 < found < sqrt(2)
     assert distance("(b / boy :x-of (g / girl))", "(g / girl :x (b / boy))") == 0
+
+
+def test_wlk_does_not_repeat_a_long_label_at_each_neighbor() -> None:
+    points = tuple(Node(f"v{i}", f"concept-{i}") for i in range(1500))
+    edges = tuple(Edge("v0", point.id, "ARG0") for point in points[1:])
+    star = Graph("1", "amr", nodes=points, edges=edges, tops=("v0",))
+    tracemalloc.start()
+    same = wlk.score([star], [star]).percent
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert same == pytest.approx(100)
+    assert peak < 10e6  # 120e6 if they did

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable
+from hashlib import blake2b
 from math import sqrt
 
 from evaltools.similarity import Similarity, similar
@@ -27,6 +28,7 @@ from evaltools.written import turned, written
 from graphconv.graph import Graph
 
 _ROUNDS = 2
+_LONGEST = 256
 
 
 ZERO = Similarity("wlk")
@@ -62,7 +64,9 @@ def features(graph: Graph) -> dict[tuple[int, str], float]:
     found.update((0, f"{labels[s]} :{role} {labels[t]}") for s, role, t in ends)
     for turn in range(1, _ROUNDS + 1):
         labels = [
-            "\0".join(sorted((label, *(f":{role} {labels[n]}" for role, n in around[number]))))
+            _short(
+                "\0".join(sorted((label, *(f":{role} {labels[n]}" for role, n in around[number]))))
+            )
             for number, label in enumerate(labels)
         ]
         found.update((turn, label) for label in labels)
@@ -76,6 +80,13 @@ def _numbered(labels: list[str]) -> list[str]:
         numbered.append(f"{label}###{left[label]}")
         left[label] -= 1
     return numbered
+
+
+def _short(label: str) -> str:
+    """Return a digest in place of a long label, which all neighbors of a node would repeat."""
+    if len(label) <= _LONGEST:
+        return label
+    return blake2b(label.encode(errors="surrogatepass"), digest_size=16).hexdigest()
 
 
 def _square(weights: dict[tuple[int, str], float]) -> float:
