@@ -181,4 +181,4 @@ def test_wlk_does_not_repeat_a_long_label_at_each_neighbor() -> None:
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert same == pytest.approx(100)
-    assert peak < 10e6  # 120e6 if they did
+    assert peak < 10e6  # 104e6 if they did
