@@ -59,6 +59,11 @@ def test_it_is_what_the_command_prints(paths: tuple[Path, Path]) -> None:
     assert "smatch" in found._repr_html_()
 
 
+def test_strings_in_the_place_of_graphs_are_told_what_takes_them() -> None:
+    with pytest.raises(TypeError, match=r"evaltools\.score takes strings and paths"):
+        evaltools.smatch.score(GOLD, PRED)
+
+
 @pytest.mark.parametrize("path", sample_paths())
 def test_every_framework_is_scored(path: str) -> None:
     graphs = list(graphconv.read(path))

@@ -77,6 +77,12 @@ def test_a_broken_string_is_one_sentence(text: str, options: Any, says: str) -> 
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize("name", ["amr", "sdp", "ucca"])
+def test_what_holds_all_frameworks_is_told_where_they_are_mixed(name: str) -> None:
+    with pytest.raises(FormatError, match=r"; mrp holds all frameworks$"):
+        graphconv.dumps(SAMPLE, name)
+
+
 def test_a_notation_in_the_place_of_a_path_is_told() -> None:
     with pytest.raises(FormatError, match=r"graphconv\.loads"):
         list(graphconv.read("(w / want-01)"))

@@ -150,6 +150,26 @@ def test_a_gold_graph_is_scored_and_drawn(page: Page, server: str) -> None:
     page.fill("#gold", "(w / want-01")
     page.click("#score")
     expect(page.locator("#status.error")).to_contain_text("bracket")
+    expect(page.locator("#scores .error")).to_contain_text("bracket")
+
+
+def test_an_error_stands_alone_and_pictures_lie_on_the_color_of_their_card(
+    browser: Browser, server: str
+) -> None:
+    context = browser.new_context(color_scheme="dark")
+    page = context.new_page()
+    parse(page, server)
+    panel = page.locator(".panel[data-task=dm]")
+    card = panel.evaluate("element => getComputedStyle(element).backgroundColor")
+    patches = panel.locator(".final .bg")
+    assert {card} == set(
+        patches.evaluate_all("some => some.map(one => getComputedStyle(one).fill)")
+    )
+    page.fill("#text", "word " * 5000)
+    page.press("#text", "Enter")
+    expect(page.locator("#status.error")).to_contain_text("20,000 is the most")
+    expect(page.locator("#result")).to_be_hidden()
+    context.close()
 
 
 def test_hypotheses_stand_side_by_side(page: Page, server: str) -> None:

@@ -18,7 +18,7 @@ from transducer.cli import main
 from transducer.errors import ConfigError, TransducerError
 from transducer.frameworks.amr.anchoring import anchored, places
 from transducer.frameworks.tasks import Task
-from transducer.parsing.document import Problem
+from transducer.parsing.document import Mention, Problem
 from transducer.parsing.pipeline import with_words
 
 TEXT = "The boy wants to go. He left.\n\nDogs\nbark loudly, don't they?"
@@ -124,6 +124,17 @@ def test_what_is_no_document_is_told(record: object, says: str) -> None:
     assert "\n" not in str(caught.value)
 
 
+def test_a_prompt_shows_a_line_and_not_every_token(nlp: Pipeline) -> None:
+    doc = nlp("He left.")
+    assert repr(nlp) == "<Pipeline: amr, dm, ucca>"
+    assert repr(doc) == "<Doc 'He left.': 1 amr, 1 dm, 1 ucca>"
+    assert repr(Doc("word " * 100)) == f"<Doc {('word ' * 12 + '…')!r}: no graphs>"
+    assert repr(Doc("a", problems=(Problem("dm", 0, "a", "why"),))) == "<Doc 'a': 1 problems>"
+    boy = Mention("amr", Graph("1", "amr"), Node("b", "boy"), (4, 7))
+    assert repr(boy) == "<amr graph 1: node b (boy) at (4, 7)>"
+    assert repr(boy._replace(node=Node("b"))) == "<amr graph 1: node b at (4, 7)>"
+
+
 def test_a_notebook_shows_every_graph(nlp: Pipeline) -> None:
     doc = nlp(TEXT)
     assert doc._repr_html_().count("<svg") == 8
@@ -184,6 +195,10 @@ def test_bad_arguments_are_one_sentence(nlp: Pipeline) -> None:
         transducer.load()
     with pytest.raises(ConfigError, match="drs is neither a folder nor a task"):
         transducer.load("drs")
+    with pytest.raises(ConfigError, match=r"there is no folder ./nothing$"):
+        transducer.load("./nothing")
+    with pytest.raises(TypeError, match="load takes the names one by one, each a string, not list"):
+        transducer.load(["amr", "dm"])  # type: ignore[arg-type]
     with pytest.raises(TransducerError, match="has no node 'z'"):
         nlp("He left.").span(nlp("He left.").dm[0], "z")
 
@@ -245,6 +260,8 @@ def test_parse_raises_skips_or_keeps(broken: Pipeline, caplog: pytest.LogCapture
         parser.parse("He left.")
     with pytest.raises(TypeError, match="a token is a string, not int"):
         parser.parse([[1]])  # type: ignore[list-item]
+    with pytest.raises(TypeError, match="a sentence is a string or a list of tokens, not int"):
+        parser.parse([1])  # type: ignore[list-item]
 
 
 def test_the_command_writes_a_document_a_line(

@@ -20,7 +20,7 @@ import pytest
 import graphconv
 import transducer
 from transducer.decoding.interruption import check_interruption
-from transducer.errors import ConfigError
+from transducer.errors import ConfigError, TransducerError
 from transducer.parsing.document import Doc
 from transducer.parsing.pipeline import Pipeline
 from transducer.serving.settings import Settings, read_token
@@ -31,6 +31,7 @@ pytest.importorskip("uvicorn")
 from server_for_tests import Answer, Client
 
 from transducer.serving.app import ENDPOINTS, PAGE
+from transducer.serving.run import serve
 from transducer.serving.work import GivenUpError
 
 Memorized = Callable[[str], tuple[Path, Path]]
@@ -155,6 +156,18 @@ def test_scoring_ends_in_time(nlp: Pipeline) -> None:
     assert time.monotonic() - started < 25
 
 
+@pytest.mark.parametrize("path", ["/v1/convert", "/v1/score", "/v1/draw"])
+def test_a_name_is_no_graph_and_no_function_of_python_is_named(client: Client, path: str) -> None:
+    bodies = {
+        "/v1/convert": {"text": "/etc/passwd", "to": "mrp"},
+        "/v1/score": {"gold": "/etc/passwd", "pred": "(a / b)"},
+        "/v1/draw": {"text": "/etc/passwd"},
+    }
+    answer = client.call(path, bodies[path])
+    assert answer.status == 422
+    assert answer.json["error"] == "this is not a graph in any format: '/etc/passwd'"
+
+
 def test_a_graph_that_nobody_could_read_is_not_drawn(client: Client) -> None:
     many = " ".join(f":op{i} (b{i} / x)" for i in range(2100))
     answer = client.call("/v1/draw", {"text": f"(a / and {many})"})
@@ -166,11 +179,14 @@ def test_a_graph_that_nobody_could_read_is_not_drawn(client: Client) -> None:
     ("body", "message"),
     [
         ({}, "the field text is missing"),
-        ({"text": 5}, "text: 5 is not of type string"),
+        ({"text": 5}, "text: 5 is not a string"),
         ({"text": TEXT, "path": "/etc/passwd"}, "there is no field 'path'"),
         ({"text": TEXT, "tasks": ["ucca"]}, "there is no model for ucca"),
-        ({"text": TEXT, "tasks": ["../x"]}, "tasks:"),
-        ({"text": TEXT, "beam": 10**9}, "beam:"),
+        ({"text": TEXT, "tasks": ["../x"]}, "is not a list of different ones of amr, dm, pas,"),
+        ({"text": TEXT, "tasks": "amr"}, 'tasks: "amr" is not a list of different ones of amr'),
+        ({"text": TEXT, "alignments": "x"}, 'alignments: "x" is not one of none, isi, jamr'),
+        ({"text": TEXT, "scores": 1}, "scores: 1 is not true or false"),
+        ({"text": TEXT, "beam": 10**9}, "beam: 1000000000 is not a whole number from 1 to 64"),
         ({"text": TEXT, "beam": True}, "beam:"),
         ({"text": TEXT, "beam": 1.5}, "beam:"),
         ({"text": TEXT, "beam": float("inf")}, "beam:"),
@@ -316,8 +332,17 @@ def test_tokens_headers_and_pages(nlp: Pipeline, tmp_path: Path) -> None:
         assert "access-control-allow-origin" not in answer.headers
     for path in ("/page/..%2f..%2fapp.py", "/page/app.py", "/etc/passwd", "/v1/nothing"):
         assert client.call(path).status in (404, 401)
-    assert client.call("/v1/parse").status == 405
+    refused = client.call("/v1/parse")
+    assert (refused.status, refused.headers["allow"]) == (405, "POST")
+    assert "/openapi.json" in client.call("/v2/parse").json["error"]
     client.stop()
+
+
+def test_an_address_that_is_taken_is_told_before_models_are_loaded() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(TransducerError, match=rf"cannot listen on 127.0.0.1:{port} \(Address "):
+            serve(["no/model"], Settings(), host="127.0.0.1", port=port)
 
 
 def test_models_say_what_sets_their_frameworks_apart(client: Client, nlp: Pipeline) -> None:

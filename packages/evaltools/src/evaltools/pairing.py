@@ -336,8 +336,8 @@ class Worker:
         if plan.filtered:
             return None
         message = (
-            f"{plan.framework} and {graph.framework} graphs in one file: "
-            "choose one with --framework"
+            f"{plan.framework} and {graph.framework} graphs together: choose one with "
+            "framework= (--framework)"
         )
         raise EvaluationError(message, filename=plan.gold_path)
 

@@ -87,7 +87,14 @@ def score(
     seed: int = 0,
     time_limit: float | None = None,
 ) -> Scores:
-    """Score two equally long sequences of graphs; the options are those of :func:`pair_counts`."""
+    """Score two equally long sequences of graphs; the options are those of :func:`pair_counts`.
+
+    Raises:
+        TypeError: Given strings; :func:`evaltools.score` takes those, and paths.
+    """
+    given: tuple[object, ...] = (gold_graphs, pred_graphs)
+    if any(isinstance(one, str) for one in given):
+        raise TypeError("smatch.score takes graphs; evaltools.score takes strings and paths, too")
     total = ZERO
     for gold, pred in zip(gold_graphs, pred_graphs, strict=True):
         total += pair_counts(

@@ -55,12 +55,17 @@ def loads(text: str, format: str | None = None, framework: str | None = None) ->
     return [graph for graph in graphs if graph.framework == framework]
 
 
+def is_no_notation(text: str) -> bool:
+    """Say whether a string is one line, and in none of the formats; it may be a file's name."""
+    return not looks_like_graphs(text) and "\n" not in text
+
+
 def string_blocks(text: str, format: str | None = None) -> tuple[str, Iterator[Block]]:  # noqa: A002
     """Return the format of a string, and the texts of its graphs."""
     if format is None:
         if not text.strip():
             raise FormatError("the string is empty: there is no graph in it")
-        if not looks_like_graphs(text) and "\n" not in text:
+        if is_no_notation(text):
             message = "this string is not a graph; if it names a file, call graphconv.read"
             raise FormatError(message, text=text[:_LONGEST_SHOWN])
         format = detect(text, STRING)  # noqa: A001

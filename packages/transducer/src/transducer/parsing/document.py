@@ -38,6 +38,9 @@ from transducer.frameworks import task_of
 VERSION = 1
 """The version of the record that :meth:`Doc.to_json` writes, and the only one that is read."""
 
+_SHOWN = 60
+"""Characters of a text that its document shows at a prompt."""
+
 Span = tuple[int, int]
 
 
@@ -85,6 +88,10 @@ class Mention(NamedTuple):
     graph: Graph
     node: Node
     span: Span
+
+    def __repr__(self) -> str:
+        shown = "" if self.node.label is None else f" ({self.node.label})"
+        return f"<{self.task} graph {self.graph.id}: node {self.node.id}{shown} at {self.span}>"
 
 
 @dataclass(frozen=True)
@@ -244,6 +251,12 @@ class Doc:
 
     def __str__(self) -> str:
         return self.text
+
+    def __repr__(self) -> str:
+        start = f"{self.text[:_SHOWN]}…" if len(self.text) > _SHOWN else self.text
+        counts = [f"{len(graphs)} {task}" for task, graphs in self.graphs.items()]
+        counts += [f"{len(self.problems)} problems"] if self.problems else []
+        return f"<Doc {start!r}: {', '.join(counts) or 'no graphs'}>"
 
     def _repr_html_(self) -> str:
         """Return what a notebook shows: each sentence with its pictures."""

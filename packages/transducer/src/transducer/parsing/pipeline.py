@@ -57,6 +57,9 @@ class Pipeline:
         self.parsers = dict(parsers)
         self._annotator = annotator
 
+    def __repr__(self) -> str:
+        return f"<Pipeline: {', '.join(self.parsers)}>"
+
     @property
     def tasks(self) -> tuple[str, ...]:
         """The frameworks that a text is parsed to."""
@@ -274,6 +277,12 @@ def load(*tasks_or_folders: str | Path, device: str = "auto", annotator: str = "
 
 def load_one(name: str | Path, device: str = "auto") -> Transducer:
     """Load one model, by task, folder or name on the hub."""
+    if not isinstance(name, str | Path):
+        raise TypeError(
+            f"load takes the names one by one, each a string, not {type(name).__name__}"
+        )
+    if str(name).startswith((".", "~", "/")) and not Path(name).exists():
+        raise ConfigError(f"there is no folder {name}")
     if str(name) not in TASKS and not Path(name).exists() and str(name).count("/") != 1:
         known = ", ".join(shipped_tasks()) or "none"
         raise ConfigError(f"{name} is neither a folder nor a task whose model ships ({known})")

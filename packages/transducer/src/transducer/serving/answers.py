@@ -13,6 +13,7 @@ from graphconv import Graph
 from graphconv.codecs.amr.alignments import with_alignments
 from graphconv.draw import svg
 from graphconv.errors import GraphconvError
+from graphconv.io.strings import is_no_notation
 from transducer.parsing.document import Doc
 from transducer.parsing.request import ALIGNED
 from transducer.serving.requests import (
@@ -69,8 +70,15 @@ def _strings(graphs: Sequence[Graph], request: ParseRequest) -> dict[str, str]:
 
 def converted(request: ConvertRequest) -> dict[str, Any]:
     """Return graphs in another format."""
-    graphs = graphconv.loads(request.text, format=request.format, framework=request.framework)
+    graphs = _graphs(request.text, format=request.format, framework=request.framework)
     return {"text": graphconv.dumps(graphs, format=request.to)}
+
+
+def _graphs(text: str, **options: str | None) -> list[Graph]:
+    """Read the graphs in a text; here it never names a file."""
+    if options.get("format") is None and text.strip() and is_no_notation(text):
+        raise RequestError(f"this is not a graph in any format: {text[:60]!r}", 422)
+    return graphconv.loads(text, **options)
 
 
 def scored(request: ScoreRequest, seconds: float) -> dict[str, Any]:
@@ -78,7 +86,7 @@ def scored(request: ScoreRequest, seconds: float) -> dict[str, Any]:
 
     Search for the best alignment ends after *seconds*; what is found then is not certified.
     """
-    gold, pred = graphconv.loads(request.gold), graphconv.loads(request.pred)
+    gold, pred = _graphs(request.gold), _graphs(request.pred)
     options: dict[str, Any] = {}
     metric = request.metric
     if gold and metric == "auto":
@@ -104,7 +112,7 @@ def scored(request: ScoreRequest, seconds: float) -> dict[str, Any]:
 
 def drawn(request: DrawRequest) -> dict[str, Any]:
     """Return the pictures of all graphs of a text as SVG."""
-    graphs = graphconv.loads(request.text, format=request.format, framework=request.framework)
+    graphs = _graphs(request.text, format=request.format, framework=request.framework)
     if not graphs:
         raise RequestError("there is no graph in the text", 422)
     pictures = [_picture(graph) for graph in graphs]

@@ -320,6 +320,12 @@ _REFUSED: dict[int, dict[str, str]] = {
 }
 
 
+_UNKNOWN = {
+    404: "there is no such endpoint: /openapi.json describes them all",
+    405: "this endpoint takes another method: the header Allow names it",
+}
+
+
 def refusal(message: str, status: int) -> Response:
     """Return an error as JSON."""
     return JSONResponse({"error": message}, status, _REFUSED.get(status))
@@ -337,8 +343,8 @@ def make_app(worker: Worker, settings: Settings) -> Starlette:
 
     async def unknown(_: Request, error: Exception) -> Response:
         status = getattr(error, "status_code", 500)
-        response = refusal(getattr(error, "detail", "an error of the server"), status)
-        response.headers.update(HEADERS)
+        response = refusal(_UNKNOWN.get(status, "an error of the server"), status)
+        response.headers.update(HEADERS | dict(getattr(error, "headers", None) or {}))
         return response
 
     allowed = Middleware(CORSMiddleware, allow_origins=list(settings.origins), allow_methods=["*"])

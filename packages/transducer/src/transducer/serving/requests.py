@@ -140,7 +140,7 @@ def read_request(kind: type[T], body: bytes) -> T:
 
     >>> read_request(ScoreRequest, b'{"gold": "(a / b)", "pred": 5}')
     Traceback (most recent call last):
-    transducer.serving.requests.RequestError: pred: 5 is not of type string
+    transducer.serving.requests.RequestError: pred: 5 is not a string
     """
     try:
         given = json.loads(body.decode("utf-8"))
@@ -154,10 +154,7 @@ def read_request(kind: type[T], body: bytes) -> T:
             raise RequestError(f"there is no field {name[:50]!r}; there are {', '.join(schema)}")
         accepts, wanted = schema[name]
         if not accepts(value):
-            said = ", ".join(f"{key} {part}" for key, part in wanted.items() if key != "type")
-            shown = json.dumps(value)[:60]
-            detail = f" ({said})" if said else ""
-            raise RequestError(f"{name}: {shown} is not of type {wanted['type']}{detail}")
+            raise RequestError(f"{name}: {json.dumps(value)[:60]} is not {_in_words(wanted)}")
         if isinstance(value, float):
             given[name] = int(value)
         if isinstance(value, str):
@@ -166,6 +163,21 @@ def read_request(kind: type[T], body: bytes) -> T:
         if field.default is MISSING and field.name not in given:
             raise RequestError(f"the field {field.name} is missing")
     return kind(**given)
+
+
+def _in_words(wanted: Mapping[str, Any]) -> str:
+    """Say what a schema asks for.
+
+    >>> _in_words({"type": "array", "items": {"type": "string", "enum": ["amr", "dm"]}})
+    'a list of different ones of amr, dm'
+    """
+    if "enum" in wanted:
+        return f"one of {', '.join(wanted['enum'])}"
+    if "items" in wanted:
+        return f"a list of different ones of {', '.join(wanted['items']['enum'])}"
+    if "minimum" in wanted:
+        return f"a whole number from {wanted['minimum']} to {wanted['maximum']}"
+    return {"string": "a string", "boolean": "true or false"}[wanted["type"]]
 
 
 def _check_characters(name: str, text: str) -> None:

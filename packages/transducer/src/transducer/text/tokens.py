@@ -13,7 +13,7 @@ leave out is white space and control characters; the cost is linear, whatever th
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from graphconv.graph import Token
@@ -192,6 +192,10 @@ def given_tokens(
         if tokenized:
             return tuple(Token(form) for form in clean(sentence).split()), sentence
         return tokenize(sentence), sentence
+    if not isinstance(sentence, Iterable):
+        raise TypeError(
+            f"a sentence is a string or a list of tokens, not {type(sentence).__name__}"
+        )
     tokens = []
     for token in sentence:
         if not isinstance(token, str | Token):

@@ -165,8 +165,10 @@ def _parse(block: Block) -> tuple[Graph, _Tree, set[str]]:
 def format(graph: Graph) -> str:  # noqa: A001 - the name that every codec has
     """Turn *graph* into PENMAN text, in the layout it was read in or else top down."""
     if graph.framework != "amr":
-        message = f"graph {graph.id}: a graph of {graph.framework} cannot be written as PENMAN"
-        raise FormatError(message)
+        raise FormatError(
+            f"graph {graph.id}: a graph of {graph.framework} cannot be written as PENMAN"
+            "; mrp holds all frameworks"
+        )
     trailer = attribute(graph.extras, "trailer")
     tail = f"\n{trailer}\n\n" if trailer else "\n\n"
     return f"{write_comments(graph)}{write_graph(graph)}{tail}"

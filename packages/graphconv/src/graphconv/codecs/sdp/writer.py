@@ -62,7 +62,10 @@ def _version(graph: Graph) -> str:
 
 def _format(graph: Graph, version: str) -> str:
     if graph.framework not in written_as("sdp"):
-        raise _unwritable(graph, f"a graph of {graph.framework} cannot be written as SDP")
+        raise _unwritable(
+            graph,
+            f"a graph of {graph.framework} cannot be written as SDP; mrp holds all frameworks",
+        )
     positions = _positions(graph)
     try:
         tops = [positions[top] for top in graph.tops]

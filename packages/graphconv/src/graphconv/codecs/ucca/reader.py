@@ -197,8 +197,10 @@ def parse_whole(block: Block) -> Graph:
 def format(graph: Graph) -> str:  # noqa: A001 - the name that every codec has
     """Turn *graph* into a passage."""
     if graph.framework != "ucca":
-        message = f"graph {graph.id}: a graph of {graph.framework} cannot be written as UCCA"
-        raise FormatError(message)
+        raise FormatError(
+            f"graph {graph.id}: a graph of {graph.framework} cannot be written as UCCA"
+            "; mrp holds all frameworks"
+        )
     return write_passage(graph)
 
 

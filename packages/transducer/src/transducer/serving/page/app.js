@@ -98,7 +98,9 @@ async function parse() {
     }
     if (!shown.answer) throw new Error("The connection to the server was lost.");
   } catch (error) {
-    if (!mine.signal.aborted) tell(error.message, true);
+    if (mine.signal.aborted) return;
+    $("result").hidden = !shown.tokens.length; // no empty panels below an error
+    tell(error.message, true);
   }
 }
 

@@ -13,6 +13,7 @@ export function setUpComparison(shown, tell) {
       $("scores").replaceChildren(...(await compared(shown)));
       tell("Compared.");
     } catch (error) {
+      $("scores").replaceChildren(make("p", "error", error.message)); // beside the button
       tell(error.message, true);
     }
   });

@@ -105,6 +105,8 @@ async function showHypotheses(panel, task, shown, tell) {
     place.replaceChildren(make("h3", "", "The best graphs; what the first one does not have is marked"), ...groups);
     tell("");
   } catch (error) {
+    place.querySelector(".error")?.remove();
+    place.append(make("p", "error", error.message)); // beside the button
     tell(error.message, true);
   }
 }
