@@ -29,7 +29,10 @@ OTHER_PYTHONS = [
     for version in ("3.11", "3.12", "3.13")
     if version != f"{sys.version_info.major}.{sys.version_info.minor}"
 ]
-STRANGERS = ("ucca==1.3.11", "perin-parser==0.0.23", "zensols.amr==0.2.10", "pyemd==1.1.0")
+STRANGERS = (
+    *("ucca==1.3.11", "perin-parser==0.0.23", "zensols.amr==0.2.10"),
+    *("pyemd==1.1.0", "POT==0.9.7.post1"),  # zensols.amr needs the first, and that the second
+)
 """Official tools, or packages with a copy of one, whose dependencies cannot or need not be had."""
 ATHERIS = "atheris==3.0.0"
 
@@ -110,13 +113,13 @@ def property_(session: nox.Session) -> None:
     )
 
 
-@nox.session
+@nox.session(reuse_venv=False)  # it has what is not pinned
 def oracle(session: nox.Session) -> None:
     """Compare with the official tools: ucca, penman, smatch, smatchpp, mtool, WLK; in short."""
     judge(session, {"ORACLE_GRAPHS": "60", "ORACLE_PASSAGES": "200", "ORACLE_SEEDS": "1"})
 
 
-@nox.session(default=False)
+@nox.session(default=False, reuse_venv=False)  # it has what is not pinned
 def oracle_long(session: nox.Session) -> None:
     """The same comparison on more graphs, for a quarter of an hour."""
     judge(session, {})
@@ -209,7 +212,7 @@ def attack(session: nox.Session) -> None:
     session.run("python", "tools/attack.py", *session.posargs)
 
 
-@nox.session(default=False)
+@nox.session(default=False, reuse_venv=False)  # it has what is not pinned
 def fuzz(session: nox.Session) -> None:
     """Coverage-guided fuzzing of every reader, ten minutes each; `-- --seconds 60 amr sdp`."""
     install(session, packages=EVERYTHING)
@@ -224,7 +227,7 @@ def ray(session: nox.Session) -> None:
     session.run("pytest", "tests/test_ray.py", *session.posargs)
 
 
-@nox.session(default=False)
+@nox.session(default=False, reuse_venv=False)  # it has what is not pinned
 def bench(session: nox.Session) -> None:
     """Speed and memory; the arguments are those of tools/bench.py."""
     install(session, packages=EVERYTHING)
