@@ -2,13 +2,15 @@
 
 import sys
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
 from graphconv import Graph, loads, write
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tools"))
-from dm_silver import Candidate, agreement, chosen, judge, sentences, silver
+from click.testing import CliRunner
+from dm_silver import Candidate, agreement, chosen, judge, main, sentences, silver
 from join_open_amr import digest
 
 ROWS = (
@@ -53,14 +55,14 @@ def test_a_node_without_a_word_is_no_distance() -> None:
 
 
 def test_the_graph_that_agrees_most_is_kept() -> None:
-    found = [Candidate(amr(g), agreement(amr(g), dm()), 0.0) for g in (SHORT, GOOD, GOOD)]
+    found = [Candidate(amr(g), agreement(amr(g), dm())) for g in (SHORT, GOOD, GOOD)]
     assert chosen(found) is found[1]
     [kept] = silver([(dm(), found)], 0.9)
     assert (kept.id, kept.text, kept.tokens) == ("silver.7", "The young boy likes it", ())
     assert {node.anchors for node in kept.nodes} == {()}
     assert list(silver([(dm(), found[:1])], 0.9)) == []
     unsound = amr(GOOD.replace(":mod (y", ':mod "x" :mod (y'))
-    assert list(silver([(dm(), [Candidate(unsound, 1.0, 0.0)])], 0.9)) == []
+    assert list(silver([(dm(), [Candidate(unsound, 1.0)])], 0.9)) == []
 
 
 def test_sentences_are_new_and_of_a_good_length(tmp_path: Path) -> None:
@@ -71,7 +73,21 @@ def test_sentences_are_new_and_of_a_good_length(tmp_path: Path) -> None:
 
 
 def test_the_choice_is_judged() -> None:
-    found = [Candidate(amr(g), agreement(amr(g), dm()), 0.0) for g in (SHORT, GOOD)]
+    found = [Candidate(amr(g), agreement(amr(g), dm())) for g in (SHORT, GOOD)]
     table = judge([(dm(), found)], {digest("The young boy likes it"): amr(GOOD)})
     assert table.splitlines()[-1].split()[-2:] == ["100.0", "100.0"]
     assert float(table.splitlines()[-1].split()[-3]) == pytest.approx(66.7, abs=5)
+
+
+@pytest.mark.parametrize("text", ["#1\n1\tbad\n", "(b / boy)\n"])
+def test_a_file_that_is_not_dm_is_one_sentence(
+    text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parser = Mock(stream=lambda documents, _: iter(list(documents)))
+    monkeypatch.setattr("dm_silver.Transducer.shipped", lambda _: parser)
+    file, output = tmp_path / "bad.sdp", tmp_path / "out.amr"
+    file.write_text(text)
+    result = CliRunner().invoke(main, [str(file), "-o", str(output)])
+    assert (result.exit_code, result.stderr.count("\n")) == (1, 1)
+    assert result.stderr.startswith(f"Error: {file}")
+    assert not output.exists()

@@ -20,8 +20,7 @@ from typing import NamedTuple
 import click
 
 import graphconv
-from graphconv.cliutil import existing
-from graphconv.errors import GraphconvError
+from graphconv.cliutil import data_errors, existing
 from graphconv.graph import Edge, Graph, Node, Token
 from transducer.frameworks.amr import Tables, copy_lemma, tokenize_graph
 from transducer.frameworks.amr.senses import stem
@@ -363,6 +362,7 @@ def amrize(graph: Graph, guide: Guide) -> Graph | None:
 @click.option("--like", multiple=True, required=True, type=existing(), help="A file of real AMR.")
 @click.option("-o", "--output", required=True)
 @click.option("--longest", default=40, show_default=True, help="Leave out longer sentences.")
+@data_errors()
 def main(files: tuple[str, ...], like: tuple[str, ...], output: str, longest: int) -> None:
     """Convert DM files."""
 
@@ -375,10 +375,7 @@ def main(files: tuple[str, ...], like: tuple[str, ...], output: str, longest: in
                     if new is not None:
                         yield new
 
-    try:
-        graphconv.write(converted(), output, format="amr")
-    except GraphconvError as error:
-        raise click.ClickException(str(error)) from error
+    graphconv.write(converted(), output, format="amr")
 
 
 if __name__ == "__main__":

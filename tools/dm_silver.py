@@ -27,6 +27,7 @@ from propbank_silver import sound
 from evaltools import score
 from graphconv import cliutil, read, write
 from graphconv.graph import Graph, Token
+from transducer.errors import TransducerError
 from transducer.frameworks.tasks import Document
 from transducer.parsing.hypotheses import best_graphs
 from transducer.parsing.parser import Transducer
@@ -48,7 +49,6 @@ class Candidate(NamedTuple):
 
     graph: Graph
     agreement: float
-    score: float
 
 
 def agreement(amr: Graph, dm: Graph) -> float:
@@ -139,7 +139,7 @@ def candidates(
     for parse in parser.stream(documents(), settings):
         dm = waiting.popleft()
         found = best_graphs(parser, parse, beam)
-        yield dm, [Candidate(one.graph, agreement(one.graph, dm), one.score) for one in found]
+        yield dm, [Candidate(one.graph, agreement(one.graph, dm)) for one in found]
 
 
 def chosen(found: Sequence[Candidate]) -> Candidate:
@@ -150,7 +150,7 @@ def chosen(found: Sequence[Candidate]) -> Candidate:
 def sentences(path: str, known: set[str]) -> Iterator[Graph]:
     """Yield the DM graphs of whole sentences, once each, but those whose hash is *known*."""
     seen = set(known)
-    for dm in read(path):
+    for dm in read(path, framework="dm"):
         text = _text(dm)
         fits = SHORTEST <= len(dm.tokens) <= LONGEST and dm.edges and not _ODD.search(text)
         if fits and (key := digest(text)) not in seen:
@@ -208,6 +208,7 @@ def _smatch(gold: Graph, pred: Graph) -> float:
 @click.option("--least", default=0.9, show_default=True, help="Agreement of what is kept.")
 @click.option("--judge", "gold", type=cliutil.existing(), help="AMR graphs to compare with.")
 @click.option("-o", "--output", "target", metavar="OUT")
+@cliutil.data_errors(TransducerError)
 def main(
     *,
     treebanks: tuple[str, ...],

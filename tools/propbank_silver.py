@@ -25,6 +25,7 @@ from join_open_amr import digest, from_penn
 
 from graphconv import cliutil, read, write
 from graphconv.graph import Graph
+from transducer.errors import TransducerError
 from transducer.frameworks.amr import read_rolesets
 from transducer.parsing.parser import Transducer
 
@@ -126,6 +127,7 @@ def silver(
 @click.option("--model", type=cliutil.existing(), help="Default: the model that ships.")
 @click.option("--beam", default=5, show_default=True)
 @click.option("-o", "--output", "target", required=True, metavar="OUT")
+@cliutil.data_errors(TransducerError)
 def main(
     *,
     source: str,

@@ -189,6 +189,16 @@ def group(
     return decorate
 
 
+@contextlib.contextmanager
+def data_errors(*errors: type[Exception]) -> Iterator[None]:
+    """Turn graphconv's errors and *errors* into one sentence; for programs of a single command."""
+    kinds: tuple[type[Exception], ...] = (GraphconvError, *errors)
+    try:
+        yield
+    except kinds as error:
+        raise DataError(str(error)) from error
+
+
 def existing(*, folders: bool = True) -> click.Path:
     """Return the type of an input path: a file that exists (or a folder), or ``-`` for stdin."""
     return click.Path(exists=True, dir_okay=folders, allow_dash=True)
