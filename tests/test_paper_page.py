@@ -18,6 +18,7 @@ SWITCHES = [
     "model.anchored", "model.copy_attention", "model.pointer_reach", "model.link_size",
     "model.frame_size", "model.copy_ways", "model.source_candidates", "model.unit_labels",
     "model.contextual_tuned", "train.force_copy", "train.precision",
+    "amr.gazetteer",
     "decode.unique_core_roles", "decode.limit_copies", "decode.length_penalty",
 ]  # fmt: skip
 """What changes the paper's method, and so belongs on the page."""

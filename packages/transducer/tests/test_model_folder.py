@@ -459,6 +459,7 @@ def test_a_model_decides_neither_what_is_read_nor_where_text_is_sent(
     for field, value in {
         "model.word_vectors": "/nonexistent/vectors",
         "amr.rolesets": "/nonexistent/frames",
+        "amr.gazetteer": "/nonexistent/names",
         "amr.spotlight": "http://127.0.0.1:1/",
         "train.start_from": "/nonexistent/model",
         "train.contextual_from": "/nonexistent/model",

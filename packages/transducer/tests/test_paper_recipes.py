@@ -116,6 +116,7 @@ OFF: dict[str, Any] = {
     "decode.int8": False,
     "decode.node_temperature": 1.0,
     "decode.edge_temperature": 1.0,
+    "amr.gazetteer": "",
 }
 
 EVERYTHING = {**TABLE, **TEXT, **OPEN, **OFF}

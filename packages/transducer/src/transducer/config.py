@@ -285,6 +285,9 @@ class AmrConfig:
     rolesets: Name = ""
     """PropBank's rolesets, one a line, or a table of them whose header names the columns ``id``,
     ``aliases`` (``decide/v;decision/n``) and ``amr``."""
+    gazetteer: Name = ""
+    """Beyond the paper: well-known names, a line each: name, type and Wikipedia page, with tabs
+    between them."""
 
 
 AMR_STEPS = ("wiki", "polarity", "anonymize", "senses")

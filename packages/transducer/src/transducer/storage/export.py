@@ -35,7 +35,7 @@ from transducer.storage.writing import write_text, written
 _PATHS = {
     "model": ("word_vectors",),
     "train": ("contextual_from", "start_from"),
-    "amr": ("rolesets",),
+    "amr": ("rolesets", "gazetteer"),
 }
 """Settings that name a file of the machine that trained; only its name is kept."""
 

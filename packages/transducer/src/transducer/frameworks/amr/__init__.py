@@ -16,6 +16,7 @@
 ['sleep-01', 'boy']
 """
 
+from transducer.frameworks.amr.gazetteer import read_gazetteer
 from transducer.frameworks.amr.pipeline import (
     Record,
     postprocess,
@@ -58,6 +59,7 @@ __all__ = [
     "prepare_tokens",
     "preprocess",
     "preprocess_graphs",
+    "read_gazetteer",
     "read_rolesets",
     "recover",
     "retokenize",

@@ -209,6 +209,31 @@ def concepts(
     yield word
 
 
+def denied(
+    form: str, stems: Collection[str], aliases: Mapping[str, str] = MappingProxyType({})
+) -> str | None:
+    """Return the concept that a word with a negative prefix denies; None if it seems to have none.
+
+    ``un-`` and ``non-`` stand before any word, the others before adjectives: *input* is no *put*.
+
+    >>> stems = {"official", "formal", "clutter", "form", "put"}
+    >>> [denied(f, stems) for f in ("uncluttered", "informal", "information", "input")]
+    ['clutter', 'formal', None, None]
+    """
+    match = _NEGATIVE.fullmatch(form.lower())
+    if match is None:
+        return None
+    word = match["any"] or match["adjective"]
+    concept = word if match["adjective"] else lemmatize(word, stems, aliases)
+    return concept if concept in stems and alike(word, concept) else None
+
+
+_NEGATIVE = re.compile(
+    r"(?:un|non)-?(?P<any>[a-z]{4,})"
+    r"|(?:in|im|il|ir|dis)(?P<adjective>[a-z]+(?:al|ant|ate|ble|ct|ent|er|ful|ic|id|ive|ous))"
+)
+
+
 def _candidates(word: str, endings: Iterable[tuple[str, Sequence[str]]]) -> Iterable[str]:
     for ending, replacements in endings:
         base = word.removesuffix(ending)

@@ -1,7 +1,7 @@
 """Number words and digits, for constants.
 
->>> parse_number(["2,000,000"]), parse_number(["twenty", "-", "five"]), parse_number(["2.50"])
-('2000000', '25', '2.50')
+>>> parse_number(["2,000,000"]), parse_number(["twenty", "-", "five"]), parse_number(["1.4bn"])
+('2000000', '25', '1400000000')
 >>> parse_ordinal("fifth"), parse_ordinal("21st"), parse_number(["boy"])
 ('5', '21', None)
 """
@@ -29,6 +29,8 @@ _ORDINAL = {word: str(value) for value, word in enumerate(_ORDINALS, start=1)}
 _ORDINAL.update({word[:-1] + "ieth": str(_UNITS[word]) for word in _TENS})
 _DIGITS = re.compile(r"[0-9]+(?:\.[0-9]+)?|[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?")
 _DIGIT_ORDINAL = re.compile(r"([0-9]+)(?:st|nd|rd|th)")
+_SHORT_SCALE = re.compile(r"([0-9]+(?:\.[0-9]+)?)(mn|bn|tn)")
+_SHORT = {"mn": 10**6, "bn": 10**9, "tn": 10**12}
 _DECADE = re.compile(r"([0-9]{2,4}0)['’]?s")
 _MONTHS = "january february march april may june july august september october november december"
 MONTH = {name: str(number) for number, name in enumerate(_MONTHS.split(), start=1)}
@@ -45,14 +47,14 @@ def parse_number(forms: Sequence[str]) -> str | None:
     words = [form.lower() for form in forms if form != "-"]
     if not words or forms[0] == "-" or forms[-1] == "-":
         return None
+    if len(words) == 1 and (value := _in_digits(words[0])) is not None:
+        return value
     total: float = 0
     group: float | None = None
     for position, word in enumerate(words):
         if _DIGITS.fullmatch(word):
             if position:
                 return None
-            if len(words) == 1:
-                return word.replace(",", "")
             group = float(word.replace(",", ""))
         elif word in _UNITS:
             if group is not None and not _continues(group, _UNITS[word]):
@@ -64,8 +66,19 @@ def parse_number(forms: Sequence[str]) -> str | None:
                 total, group = total + group, None
         else:
             return None
-    value = total + (group or 0)
-    return str(int(value)) if value == int(value) else str(value)
+    return _written(total + (group or 0))
+
+
+def _in_digits(word: str) -> str | None:
+    """Return the number of a word such as 2,000 or 1.4bn."""
+    if _DIGITS.fullmatch(word):
+        return word.replace(",", "")
+    short = _SHORT_SCALE.fullmatch(word)
+    return _written(float(short[1]) * _SHORT[short[2]]) if short else None
+
+
+def _written(value: float) -> str:
+    return str(round(value)) if abs(value - round(value)) < 1e-6 else str(value)
 
 
 def _continues(group: float, unit: int) -> bool:

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 
 from graphconv.graph import Edge, Graph, Node
 
+WIKI = "wiki"
+
 
 def outgoing(graph: Graph) -> dict[str, list[Edge]]:
     """Return the edges that leave each node, in written order."""
@@ -35,6 +37,16 @@ def names(graph: Graph) -> Iterator[tuple[Node, Node, tuple[str, ...]]]:
             ops = [(int(role[2:]), text) for role, text in parts if role[2:].isdecimal()]
             if ops:
                 yield nodes[edge.source], nodes[edge.target], tuple(text for _, text in sorted(ops))
+
+
+def page_constants(graph: Graph) -> dict[str, str]:
+    """Return the Wikipedia page of each entity that has one as a constant, as written."""
+    constants = {node.id: node.label or "" for node in graph.nodes if node.constant}
+    return {
+        edge.source: constants[edge.target]
+        for edge in graph.edges
+        if edge.label == WIKI and edge.target in constants
+    }
 
 
 def fresh_constants(graph: Graph) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import Annotated
@@ -16,7 +16,8 @@ from transducer.frameworks.amr.anonymize import (
     learn_rates,
     placeholder,
 )
-from transducer.frameworks.amr.lexicon import concepts, learn_lexicon
+from transducer.frameworks.amr.gazetteer import Gazetteer, with_names_of
+from transducer.frameworks.amr.lexicon import concepts, denied, learn_lexicon
 from transducer.frameworks.amr.nationalities import named_after
 from transducer.frameworks.amr.numbers import find_values
 from transducer.frameworks.amr.polarity import learn_polarity
@@ -51,12 +52,20 @@ class Tables:
     """Rule -> how often it is right."""
     aliases: dict[Name, Name] = field(default_factory=dict)
     """Word -> stem of the rolesets that it calls (PropBank)."""
+    gazetteer: dict[Name, tuple[Name, ...]] = field(default_factory=dict)
+    """Name in training data or a gazetteer -> "type page" for each reading, the best first."""
 
     @classmethod
-    def learn(cls, graphs: Iterable[Graph], rolesets: Sequence[Roleset] = ()) -> Tables:
+    def learn(
+        cls,
+        graphs: Iterable[Graph],
+        rolesets: Sequence[Roleset] = (),
+        gazetteer: Mapping[str, tuple[str, ...]] | None = None,
+    ) -> Tables:
         """Learn from the graphs of a training file, their tokens cut by ``tokenize_graph``.
 
-        *rolesets* say what there is beyond them.
+        *rolesets* and *gazetteer* say what there is beyond them; without a gazetteer, decoded names
+        are taken as they are.
         """
         corpus = list(graphs)
         pairs = [(graph.tokens, graph) for graph in corpus]
@@ -75,6 +84,7 @@ class Tables:
             wiki_rates=dict(pages.rates),
             wiki_titles=dict(pages.titles),
             negation=learn_polarity(pairs, lambda token: copy_lemma(token, first)),
+            gazetteer=with_names_of(corpus, gazetteer) if gazetteer else {},
         )
 
     def to_json(self) -> str:
@@ -90,7 +100,12 @@ class Tables:
     @property
     def known_pages(self) -> KnownPages:
         """What the training data says of pages."""
-        return KnownPages(self.wiki, self.wiki_rates, self.wiki_titles)
+        return KnownPages(self.wiki, self.wiki_rates, self.wiki_titles, self.known_names)
+
+    @cached_property
+    def known_names(self) -> Gazetteer:
+        """The gazetteer, to look names up in."""
+        return Gazetteer(self.gazetteer)
 
     @cached_property
     def stems(self) -> frozenset[str]:
@@ -150,6 +165,8 @@ def copy_concepts(tokens: Sequence[Token], tables: Tables) -> list[str]:
 def copy_others(tokens: Sequence[Token], tables: Tables) -> list[str]:
     """Return the concepts that tokens offer instead: of words together, or the next best ones.
 
+    Of *unfair* it is what it denies.
+
     >>> tables = Tables(senses={"give-up()": "give-up-07", "give()": "give-01"})
     >>> copy_others([Token(form) for form in ("gave", "it", "up")], tables)
     ['give-up', 'it', 'up']
@@ -158,7 +175,8 @@ def copy_others(tokens: Sequence[Token], tables: Tables) -> list[str]:
     others = []
     for place, token in enumerate(tokens):
         first = copy_lemma(token, tables)
-        found = list(_concepts(token, tables))
+        base = denied(forms[place], tables.stems, tables.aliases)
+        found = [*([base] if base else []), *_concepts(token, tables)]
         together = (
             f"{concept}-{form}"
             for concept in (*found, forms[place])

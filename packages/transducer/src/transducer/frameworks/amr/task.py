@@ -36,7 +36,12 @@ class AmrTask(Task):
     def learn(cls, config: Config, graphs: Sequence[Graph]) -> AmrTask:
         """Make the task of a new model, learning its tables from the training graphs."""
         propbank = config.amr.rolesets
-        tables = amr.Tables.learn(graphs, amr.read_rolesets(propbank) if propbank else ())
+        known_names = config.amr.gazetteer
+        tables = amr.Tables.learn(
+            graphs,
+            amr.read_rolesets(propbank) if propbank else (),
+            amr.read_gazetteer(known_names) if known_names else {},
+        )
         return cls(config, tables, amr.make_wikifier(config.amr.spotlight))
 
     @classmethod
@@ -50,6 +55,7 @@ class AmrTask(Task):
         a = config.amr
         none = "none, senses are those of the files (amr.rolesets)"
         yield f"PropBank's rolesets: {a.rolesets or none}"
+        yield f"gazetteer: {a.gazetteer or 'none, names are taken as decoded (amr.gazetteer)'}"
         if a.wiki:
             wikifier = a.spotlight or "none, unknown names get no page (amr.spotlight)"
             yield f"Spotlight: {wikifier}"

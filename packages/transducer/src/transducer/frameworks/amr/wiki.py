@@ -1,8 +1,9 @@
 """Wikipedia's page of named entities (``:wiki``): removed in training, looked up afterwards.
 
-The training data's own table comes first, by entity type and name, then by name; then a wikifier,
-such as DBpedia Spotlight, if there is one; else the name itself ("New_York") or ``-``, whichever is
-what such entities have more often, where the training data say the page at all.
+The training data's own table comes first, by entity type and name; then the gazetteer, if the model
+has one; then the table by name alone; then a wikifier, such as DBpedia Spotlight, if there is one;
+else the name itself ("New_York") or ``-``, whichever is what such entities have more often, where
+the training data say the page at all.
 """
 
 from __future__ import annotations
@@ -13,16 +14,17 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from graphconv.graph import Edge, Graph, Node
-from transducer.frameworks.amr.structure import fresh_constants, names
+from transducer.frameworks.amr.gazetteer import NO_PAGE, Gazetteer
+from transducer.frameworks.amr.structure import WIKI, fresh_constants, names, page_constants
 
-WIKI = "wiki"
-NO_PAGE = "-"
 # The key of a rate over all types, for types that were never seen.
 _ANY = ""
 _USUAL = 0.5
 
 # What was seen less often says nothing of a type of its own.
 _MIN_COUNT = 3
+
+_NO_GAZETTEER = Gazetteer({})
 
 Wikifier = Callable[[str, str], str | None]
 """From (sentence, name) to the title of a Wikipedia page, or None."""
@@ -37,6 +39,8 @@ class KnownPages(NamedTuple):
     """Type of entity -> how often it has a page at all."""
     titles: Mapping[str, float]
     """Type of entity -> how often its page is the name itself, of those that are it or ``-``."""
+    gazetteer: Gazetteer = _NO_GAZETTEER
+    """Pages of well-known names."""
 
 
 def learn_wiki(graphs: Iterable[Graph]) -> KnownPages:
@@ -47,7 +51,7 @@ def learn_wiki(graphs: Iterable[Graph]) -> KnownPages:
     pageless: Counter[str] = Counter()
     titled: Counter[str] = Counter()
     for graph in graphs:
-        found = _pages(graph)
+        found = page_constants(graph)
         for entity, _, name in names(graph):
             page = found.get(entity.id, "")
             for key in _keys(entity, name):
@@ -86,13 +90,13 @@ def restore_wiki(graph: Graph, known: KnownPages, wikifier: Wikifier | None = No
     """Add the page to each named entity that has none, where the training data would have one."""
     sentence = " ".join(token.form for token in graph.tokens)
     ids = fresh_constants(graph)
-    present = _pages(graph)
+    present = page_constants(graph)
     nodes: list[Node] = []
     pages: dict[str, Edge] = {}
     for entity, _, name in names(graph):
         if entity.id in present or entity.id in pages or entity.constant:
             continue
-        page = next((known.table[key] for key in _keys(entity, name) if key in known.table), None)
+        page = _known(known, entity, name)
         if page is None:
             page = ""
             if _of_type(known.rates, entity) >= _USUAL:
@@ -107,6 +111,15 @@ def restore_wiki(graph: Graph, known: KnownPages, wikifier: Wikifier | None = No
             edges.append(pages.pop(edge.source))
         edges.append(edge)
     return replace(graph, nodes=graph.nodes + tuple(nodes), edges=tuple(edges))
+
+
+def _known(known: KnownPages, entity: Node, name: tuple[str, ...]) -> str | None:
+    """Return the page that the training data or the gazetteer has, "" for none."""
+    typed, untyped = _keys(entity, name)
+    page = known.table.get(typed)
+    if page is None:
+        page = known.gazetteer.page(entity.label or "", [word.strip('"') for word in name])
+    return known.table.get(untyped) if page is None else page
 
 
 def _of_type(rates: Mapping[str, float], entity: Node) -> float:
@@ -125,15 +138,6 @@ def _asked(sentence: str, name: tuple[str, ...], wikifier: Wikifier | None) -> s
 def _title(name: tuple[str, ...]) -> str:
     """Return the page that has the name itself."""
     return '"' + "_".join(part.strip('"') for part in name) + '"'
-
-
-def _pages(graph: Graph) -> dict[str, str]:
-    constants = {node.id: node.label or "" for node in graph.nodes if node.constant}
-    return {
-        edge.source: constants[edge.target]
-        for edge in graph.edges
-        if edge.label == WIKI and edge.target in constants
-    }
 
 
 def _keys(entity: Node, name: tuple[str, ...]) -> tuple[str, str]:
