@@ -10,6 +10,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 import graphconv
+from transducer.frameworks.amr import read_gazetteer
+from transducer.frameworks.amr.gazetteer import Gazetteer
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tools"))
 from join_open_amr import PUBLISHED, digest, main, read_graphs
@@ -159,3 +161,10 @@ def test_written_sentences_are_published_with_their_graphs() -> None:
     graphs = list(graphconv.read(PUBLISHED / "written.amr.gz"))
     assert len({graph.id for graph in graphs}) == len(graphs) == 1841
     assert all(graph.id.startswith("ar.") and graph.text for graph in graphs)
+
+
+def test_well_known_names_are_published() -> None:
+    names = read_gazetteer(str(PUBLISHED / "names.tsv.gz"))
+    assert len(names) == 41_248
+    first = {name: Gazetteer(names).readings([name])[0].type for name in ("Seychelles", "Hamas")}
+    assert first == {"Seychelles": "country", "Hamas": "organization"}

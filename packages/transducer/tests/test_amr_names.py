@@ -17,20 +17,23 @@ from transducer.frameworks.amr.known_names import correct_names
 
 KNOWN = Gazetteer(
     {
-        "Hamas": ("organization Hamas",),
-        "Jordan": ("country Jordan",),
-        "Michael Jordan": ("person Michael_Jordan",),
-        "Mercury": ("planet Mercury_(planet)", "person Freddie_Mercury"),
-        "Opium": ("book -",),
-        "Brexit": ("event Brexit",),
-        "Roman Empire": ("country Roman_Empire",),
-        "German": ("language German_language",),
-        "Standard German": ("language Standard_German",),
-        "Twitter": ("product Twitter",),
-        "NASA": ("government-organization NASA",),
-        "Cher Ami": ("animal Cher_Ami",),
+        "Hamas": "organization Hamas",
+        "Jordan": "country Jordan",
+        "Michael Jordan": "person Michael_Jordan",
+        "Mercury": "planet Mercury_(planet) person Freddie_Mercury",
+        "Opium": "book -",
+        "Brexit": "event Brexit",
+        "Roman Empire": "country Roman_Empire",
+        "German": "language German_language",
+        "Standard German": "language Standard_German",
+        "Twitter": "product Twitter",
+        "NASA": "government-organization NASA",
+        "Cher Ami": "animal Cher_Ami",
     }
 )
+
+
+NASA = "government-organization"
 
 
 def _graph(text: str, sentence: str) -> Graph:
@@ -70,6 +73,13 @@ def _named(kind: str, *words: str) -> str:
         (_named("language", "German"), "Standard German", _named("language", "Standard", "German")),
         (_named("person", "German"), "Standard German", _named("language", "German")),
         (_named("event", "Brexit", "July"), "Brexit in July", _named("event", "Brexit")),
+        (_named("city", "pro-Jordan"), "pro - Jordan views", _named("country", "Jordan")),
+        (_named("agency", "U.S.", "NASA"), "the U.S. NASA", _named(NASA, "U.S.", "NASA")),
+        # The beginning of an unknown name can be a name of its own, its end cannot.
+        (_named("fund", "Bo", "Twitter"), "Bo Li Twitter", _named("fund", "Bo", "Twitter")),
+        (_named("language", "France"), "good French", _named("language", "France")),
+        (_named("product", "Germany"), "good German", _named("language", "German")),
+        (_named("country", "Germany"), "a German car", _named("country", "Germany")),
         (_named("person", "Bo", "Li"), "Bo Li spoke", _named("person", "Bo", "Li")),
         # A thing or a predicate is no entity, but about one.
         (
@@ -145,9 +155,10 @@ def test_a_gazetteer_is_read(name: str, tmp_path: Path) -> None:
     (tmp_path / name).write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
     known = read_gazetteer(str(tmp_path / name))
     assert known == {
-        "Bo": ("cat -",),
-        "Georgia": ("country Georgia_(country)", "state Georgia_(U.S._state)"),
+        "Bo": "cat -",
+        "Georgia": "country Georgia_(country) state Georgia_(U.S._state)",
     }
+    assert Gazetteer(known).readings(["Mr.", "BO"]) == []
     assert Gazetteer(known).page("state", ["Georgia"]) == '"Georgia_(U.S._state)"'
     assert Gazetteer(known).page("cat", ["Bo"]) == "-"
     assert Gazetteer(known).page("river", ["Georgia"]) is None
@@ -173,15 +184,21 @@ def test_a_gazetteer_that_cannot_be_read(
         read_gazetteer(str(path))
 
 
+def test_pages_are_written_as_constants(tmp_path: Path) -> None:
+    (tmp_path / "names.tsv").write_text('Weird Al\tperson\t"Weird_Al"_Yankovic\n')
+    known = Gazetteer(read_gazetteer(str(tmp_path / "names.tsv")))
+    assert known.page("person", ["Weird", "Al"]) == r'"\"Weird_Al\"_Yankovic"'
+
+
 def test_names_of_the_training_data_come_first() -> None:
     text = _named("sea", "Georgia").replace(":name", ':wiki "Georgia_Sea" :name')
     graphs = [_graph(text, "Georgia")] * 2 + [_graph(_named("city", "Georgia"), "Georgia")]
-    known = with_names_of(graphs, {"Georgia": ("country -", "city -"), "Bo": ("cat -",)})
-    assert known == {"Bo": ("cat -",), "Georgia": ("sea Georgia_Sea", "city -", "country -")}
+    known = with_names_of(graphs, {"Georgia": "country - city -", "Bo": "cat -"})
+    assert known == {"Bo": "cat -", "Georgia": "sea Georgia_Sea city - country -"}
 
 
 def test_postprocessing_takes_type_and_page_from_the_gazetteer() -> None:
-    tables = Tables.learn([], gazetteer={"Hamas": ("organization Hamas",)})
+    tables = Tables.learn([], gazetteer={"Hamas": "organization Hamas"})
     assert Tables.from_json(tables.to_json()) == tables
     graph = _graph(_named("person", "Hamas"), "Hamas spoke")
     done = postprocess(graph, Record(graph.tokens), tables, AmrConfig(wiki=True))

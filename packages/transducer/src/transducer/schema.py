@@ -21,6 +21,7 @@ import difflib
 import gzip
 import json
 import math
+import re
 import reprlib
 import stat
 import types
@@ -88,13 +89,14 @@ class Printable:
     """Text that can be shown and written anywhere."""
 
     def __contains__(self, value: str) -> bool:
-        return not any(character in _CONTROLS for character in value)
+        return _CONTROL.search(value) is None
 
     def __str__(self) -> str:
         return "text without control characters"
 
 
-_CONTROLS = frozenset(map(chr, (*range(32), *range(127, 160), 0x2028, 0x2029)))
+_HALF = re.compile("[\ud800-\udfff]")
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 Name = Annotated[str, Printable()]
 
@@ -113,16 +115,27 @@ def checked(kind: Any, value: Any, place: str = "") -> Any:
     if dataclasses.is_dataclass(kind):
         return _record(kind, value, place)
     if origin is dict:
-        return {
-            checked(arguments[0], key, f"{place}, a key"): checked(
-                arguments[1], item, _inside(place, key)
-            )
-            for key, item in _of_type(Mapping, "a section", value, place).items()
-        }
+        section = _of_type(Mapping, "a section", value, place)
+        keys = _names(arguments[0], [*section])
+        items = _names(arguments[1], [*section.values()])
+        if keys is None:
+            keys = [checked(arguments[0], key, f"{place}, a key") for key in section]
+        if items is None:
+            items = [checked(arguments[1], section[key], _inside(place, key)) for key in section]
+        return dict(zip(keys, items, strict=True))
     if origin is tuple:
         items = _of_type((list, tuple), "a list", value, place)
         return tuple(checked(arguments[0], item, f"{place}[{i}]") for i, item in enumerate(items))
     return value if kind is Any else _PLAIN[kind](value, place)
+
+
+def _names(kind: Any, values: list[Any]) -> list[Any] | None:
+    """Return names that are checked together, as large tables want it; None if one is none."""
+    if kind != Name or not set(map(type, values)) <= {str}:
+        return None
+    text = "".join(values)
+    short = max(map(len, values), default=0) <= _LONGEST
+    return values if short and text in Printable() and not _HALF.search(text) else None
 
 
 def check_limits(record: Any) -> None:

@@ -25,6 +25,7 @@ _MOLECULES = frozenset(
     small-molecule""".split()
 )
 """Their names are abbreviations, of much else, too."""
+_PREFIX = re.compile(r"^(?:anti|ex|mid|non|post|pre|pro|trans)-(?=[A-Z])")
 _LONG_WORD = 6
 """Letters of a word that is no abbreviation, if it is not in capitals."""
 _LANGUAGE = "language"
@@ -38,7 +39,7 @@ def correct_names(graph: Graph, gazetteer: Gazetteer) -> Graph:
     >>> name = [Node("t", "thing"), Node("n", "name"), Node(":0", '"Hamas"', constant=True)]
     >>> edges = Edge("t", "n", "name"), Edge("n", ":0", "op1")
     >>> graph = Graph("1", "amr", nodes=tuple(name), edges=edges, tops=("t",))
-    >>> correct_names(graph, Gazetteer({"Hamas": ("organization Hamas",)})).nodes[0].label
+    >>> correct_names(graph, Gazetteer({"Hamas": "organization Hamas"})).nodes[0].label
     'organization'
     """
     if not gazetteer:
@@ -76,10 +77,13 @@ def _spellings(
         is_language = _LANGUAGE in types and label not in _NAMED_AFTER
         if is_language and span != words and tuple(map(_named, span)) == words:
             yield span  # *France* for *French*, which is not said to be a country
+    bare = (_PREFIX.sub("", words[0]), *words[1:])
+    if bare != words and gazetteer.readings(bare):
+        yield bare  # *pro-Beijing*
     if words in _spans(forms, len(words)) or gazetteer.readings(words):
         return
     for span in known:
-        if len(span) == len(words) and tuple(map(_named, span)) == words:
+        if 1 < len(span) == len(words) and tuple(map(_named, span)) == words:
             yield span  # *Rome Empire*
         if len(span) < len(words) and span == words[: len(span)]:
             yield span  # *Brexit July*

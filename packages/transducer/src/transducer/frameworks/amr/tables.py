@@ -52,15 +52,15 @@ class Tables:
     """Rule -> how often it is right."""
     aliases: dict[Name, Name] = field(default_factory=dict)
     """Word -> stem of the rolesets that it calls (PropBank)."""
-    gazetteer: dict[Name, tuple[Name, ...]] = field(default_factory=dict)
-    """Name in training data or a gazetteer -> "type page" for each reading, the best first."""
+    gazetteer: dict[Name, Name] = field(default_factory=dict)
+    """Name in training data or a gazetteer -> its readings: type, page, type, page ..."""
 
     @classmethod
     def learn(
         cls,
         graphs: Iterable[Graph],
         rolesets: Sequence[Roleset] = (),
-        gazetteer: Mapping[str, tuple[str, ...]] | None = None,
+        gazetteer: Mapping[str, str] | None = None,
     ) -> Tables:
         """Learn from the graphs of a training file, their tokens cut by ``tokenize_graph``.
 
