@@ -118,6 +118,8 @@ def test_without_a_gazetteer_names_stay() -> None:
         ('(d / day :quant "several")', "several days", "(d / day :quant (s / several))"),
         ('(d / day :quant "two")', "two days", "(d / day :quant 2)"),
         ("(d / date-entity :year (x / 1979))", "in 1979", "(d / date-entity :year 1979)"),
+        ("(d / day :quant (t / twenty))", "twenty days", "(d / day :quant 20)"),
+        ("(s / say-01 :ARG0 (o / one))", "one said", "(s / say-01 :ARG0 (o / one))"),
         (
             '(d / date-entity :year "1914-1918")',
             "1914-1918",

@@ -7,7 +7,7 @@ or ``:year (x / 1979)``. What was meant is plain: a concept, a name, a number.
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
@@ -21,6 +21,7 @@ _STRINGS = re.compile(r"(op|snt)\d+|value|wiki|era|timezone|time|name|li|mode|po
 # These, and clock times and the like, are no misplaced words.
 _OWN_ARGUMENTS = re.compile(r".*-91")
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
+_NUMERIC = frozenset({"quant", "value"})
 _YEARS = re.compile(r"([12]\d{3})[-–]([12]\d{3})")
 _ERAS = frozenset({"BC", "AD", "BCE", "CE", "B.C.", "A.D."})
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
@@ -61,16 +62,25 @@ def repair_constants(graph: Graph, gazetteer: Gazetteer, concept_of: Callable[[s
 
 
 def _with_numbers(graph: Graph) -> Graph:
-    """Make constants of numbers that are leaves of the graph."""
+    """Make constants of numbers that are leaves of the graph; of words where a number belongs."""
     sources = {edge.source for edge in graph.edges} | set(graph.tops)
-    incoming = Counter(edge.target for edge in graph.edges)
+    roles = defaultdict(list)
+    for edge in graph.edges:
+        roles[edge.target].append(edge.label)
 
-    def is_number(node: Node) -> bool:
-        leaf = node.id not in sources and incoming[node.id] == 1
-        return leaf and _NUMBER.fullmatch(node.label or "") is not None
+    def number(node: Node) -> str | None:
+        above = roles[node.id]
+        if node.constant or node.id in sources or len(above) != 1:
+            return None
+        label = node.label or ""
+        return parse_number([label]) if _NUMBER.fullmatch(label) or above[0] in _NUMERIC else None
 
-    nodes = tuple(node._replace(constant=node.constant or is_number(node)) for node in graph.nodes)
-    return replace(graph, nodes=nodes)
+    found = {node.id: number(node) for node in graph.nodes}
+    nodes = (
+        node if (value := found[node.id]) is None else node._replace(label=value, constant=True)
+        for node in graph.nodes
+    )
+    return replace(graph, nodes=tuple(nodes))
 
 
 def _is_misplaced(edge: Edge, nodes: dict[str, Node]) -> bool:
