@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 import graphconv
+from evaltools.linting.tables import ENTITY_TYPES
 from transducer.frameworks.amr import read_gazetteer
 from transducer.frameworks.amr.gazetteer import Gazetteer
 
@@ -166,5 +167,7 @@ def test_written_sentences_are_published_with_their_graphs() -> None:
 def test_well_known_names_are_published() -> None:
     names = read_gazetteer(str(PUBLISHED / "names.tsv.gz"))
     assert len(names) == 41_248
+    types = {reading.type for name in names for reading in Gazetteer(names).readings([name])}
+    assert types <= ENTITY_TYPES
     first = {name: Gazetteer(names).readings([name])[0].type for name in ("Seychelles", "Hamas")}
     assert first == {"Seychelles": "country", "Hamas": "organization"}
