@@ -73,7 +73,7 @@ def test_the_scale_of_fp16_is_resumed(ten: Callable[[str], Path], tmp_path: Path
     first = trainer(resume=False)
     first.fit()
     first.accelerator.scaler = torch.amp.GradScaler("cpu", init_scale=64.0)
-    first._save_last()
+    first.save_last()
     again = trainer(resume=True)
     again.accelerator.scaler = torch.amp.GradScaler("cpu")
     again.restore_scaler()

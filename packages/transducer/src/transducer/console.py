@@ -57,11 +57,16 @@ class _Bar:
         self.bar.stop()
 
 
-def print_epoch(epoch: Epoch) -> None:
+def print_epoch_of(task: str, epoch: Epoch) -> None:
+    """Print a line of the log of one of several trainings."""
+    print_epoch(epoch, f"{task}, ")
+
+
+def print_epoch(epoch: Epoch, start: str = "") -> None:
     """Print a line of the log."""
     score = "" if epoch.dev_score != epoch.dev_score else f", dev F1 {epoch.dev_score:.2f}"
     note(
-        f"epoch {epoch.epoch}: loss {epoch.loss:.3f} "
+        f"{start}epoch {epoch.epoch}: loss {epoch.loss:.3f} "
         f"(node {epoch.node:.3f}, source {epoch.source:.3f}, relation {epoch.relation:.3f}), "
         f"{epoch.tokens_per_second:,.0f} tokens/s, "
         f"{epoch.minutes:.1f} min{score}"

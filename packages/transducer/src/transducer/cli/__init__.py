@@ -11,7 +11,7 @@ from transducer.errors import TransducerError
 from transducer.text.annotation import AnnotationError
 
 COMMANDS = (
-    *(training.train, training.average, training.export),
+    *(training.train, training.joint, training.average, training.export),
     *(parsing.parse, parsing.evaluate, parsing.annotate),
     *(steps.preprocess, steps.postprocess),
     *(inventory.inspect, inventory.models, inventory.fetch, inventory.doctor),

@@ -1,4 +1,4 @@
-"""Commands that make models: ``train``, ``average``, ``export``."""
+"""Commands that make models: ``train``, ``joint``, ``average``, ``export``."""
 
 from __future__ import annotations
 
@@ -125,6 +125,45 @@ def _default_recipe(train_files: tuple[str, ...]) -> str:
         "parses better (docs/guides/train.md)"
     )
     return "small"
+
+
+@click.command()
+@click.argument(
+    "plan", metavar="PLAN", required=False, type=click.Path(exists=True, dir_okay=False)
+)
+@click.option("-o", "--output", metavar="DIR", default="runs/joint", show_default=True)
+@click.option(
+    "--resume",
+    metavar="DIR",
+    type=click.Path(exists=True, file_okay=False),
+    help="Go on where DIR stopped.",
+)
+@shared.overwrite
+@shared.device
+def joint(
+    plan: str | None, output: str, resume: str | None, device: str, *, overwrite: bool
+) -> None:
+    """Train models of several frameworks in turn, with one contextual encoder.
+
+    PLAN is a TOML file: `updates`, and for each task a table with `recipe`, `train`, `dev`, `set`
+    and `seed`. DIR gets a model directory for each task.
+    """
+    from transducer import console
+    from transducer.training.joint import load_runs, read_plan, train_together
+
+    if (plan is None) == (resume is None):
+        raise click.UsageError("say either PLAN or --resume DIR")
+    with only_main_reports():
+        runs = (
+            load_runs(Path(resume)) if resume else read_plan(Path(str(plan)), Path(output), device)
+        )
+        train_together(
+            runs,
+            resume=resume is not None,
+            overwrite=overwrite,
+            on_epoch=console.print_epoch_of,
+            on_note=cliutil.note,
+        )
 
 
 @click.command()

@@ -170,7 +170,7 @@ def _pad(arrays: Sequence[Array], fill: int = PAD) -> Tensor:
 
 def _pad_vectors(vectors: Sequence[Array]) -> Tensor:
     longest = max(len(own) for own in vectors)
-    result = np.zeros((len(vectors), longest, *vectors[0].shape[1:]), dtype=np.float16)
+    result = np.zeros((len(vectors), longest, *vectors[0].shape[1:]), dtype=vectors[0].dtype)
     for row, own in enumerate(vectors):
         result[row, : len(own)] = own
     return torch.from_numpy(result)

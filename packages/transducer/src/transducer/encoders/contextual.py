@@ -100,6 +100,7 @@ class ContextualEncoder(nn.Module):
             )
         if config.contextual_depth:
             layers = config.contextual_depth + 1
+        self.depth = layers - 1
         self.size = config.contextual_size or width
         self.projection = nn.Linear(width, self.size) if config.contextual_size else None
         self.mix = nn.Parameter(torch.zeros(layers)) if config.contextual_layers == "mix" else None
@@ -121,6 +122,12 @@ class ContextualEncoder(nn.Module):
     def encode(self, subwords: Subwords, sentences: int, width: int) -> Tensor:
         """Run a tuned encoder."""
         layers = run(self.model, subwords, last=self.mix is None)
+        return self.finish(layers, subwords, sentences, width)
+
+    def finish(
+        self, layers: Sequence[Tensor], subwords: Subwords, sentences: int, width: int
+    ) -> Tensor:
+        """Return one vector per word of what the encoder computed in each layer."""
         # Mixed before pooled: both are sums, and there are fewer vectors to pool.
         mixed = self._mix(layers).unsqueeze(1)
         return self._project(pool(mixed, subwords, sentences, width).squeeze(2))

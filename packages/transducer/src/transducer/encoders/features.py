@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -19,6 +20,9 @@ from transducer.encoders.references import digest_of
 from transducer.encoders.store import Store, Vectors
 from transducer.encoders.subwords import Subwords
 from transducer.int8 import shorten
+
+Features = Callable[[Sequence[Sequence[str]]], list[Vectors]]
+"""Where the vectors of an encoder come from that is not tuned, or not any more."""
 
 _VERSION = 2
 """What changes when the same files give other vectors: 2 cuts whole sentences."""
@@ -121,33 +125,54 @@ def _key_of(words: Sequence[str]) -> bytes:
 
 
 class RememberedFeatures:
-    """Vectors of a tuned encoder that is tuned no further: mixed, and made once per sentence."""
+    """Vectors of tuned encoders that are tuned no further: mixed, and made once per sentence.
 
-    def __init__(self, encoder: ContextualEncoder, name: str) -> None:
-        self.encoder = encoder.requires_grad_(False)
+    Encoders that share their layers run once for all (see :mod:`transducer.encoders.sharing`): what
+    differs is how each mixes them, and how many of them it has.
+    """
+
+    def __init__(
+        self, encoders: Sequence[ContextualEncoder], name: str, precision: torch.dtype
+    ) -> None:
+        self.encoders = encoders
         self.name = name
-        self._known: dict[tuple[str, ...], Vectors] = {}
+        self.precision = precision
+        self._known: list[dict[tuple[str, ...], Vectors]] = [{} for _ in encoders]
 
-    def __call__(self, sentences: Sequence[Sequence[str]]) -> list[Vectors]:
-        """Return one (tokens, 1, size) array of half floats per sentence."""
+    def of(self, place: int) -> Features:
+        """Return the source of one encoder's vectors."""
+        return functools.partial(self._vectors, place)
+
+    def _vectors(self, place: int, sentences: Sequence[Sequence[str]]) -> list[Vectors]:
+        """Return one (tokens, 1, size) array per sentence."""
+        known = self._known[place]
         keys = [tuple(words) for words in sentences]
-        missing = [i for i, key in enumerate(keys) if key not in self._known]
+        missing = list({key: i for i, key in enumerate(keys) if key not in known}.values())
         for batch in _by_length(missing, sentences, _TOKENS_AT_ONCE["cpu"]):
-            for i, vectors in zip(batch, self._compute([keys[i] for i in batch]), strict=True):
-                self._known[keys[i]] = vectors
-        return [self._known[key] for key in keys]
+            for own, computed in zip(
+                self._known, self._compute([keys[i] for i in batch]), strict=True
+            ):
+                own.update(zip((keys[i] for i in batch), computed, strict=True))
+        return [known[key] for key in keys]
 
-    def _compute(self, sentences: Sequence[Sequence[str]]) -> list[Vectors]:
+    @torch.inference_mode()
+    def _compute(self, sentences: Sequence[Sequence[str]]) -> list[list[Vectors]]:
+        """Return the vectors of each encoder."""
         width = max(len(words) for words in sentences)
-        device = next(self.encoder.parameters()).device
+        deepest = max(self.encoders, key=lambda encoder: encoder.depth)
+        device = next(deepest.parameters()).device
         subwords = Subwords(*(part.to(device) for part in cut(self.name, sentences, width)))
-        training = self.encoder.training
-        self.encoder.eval()
-        with torch.inference_mode():
-            vectors = self.encoder.encode(subwords, len(sentences), width)
-        self.encoder.train(training)
-        halves = vectors.half().cpu().numpy()
-        return [halves[i, : len(words), None] for i, words in enumerate(sentences)]
+        training = deepest.training
+        deepest.eval()
+        layers = run(deepest.model, subwords, last=False)
+        deepest.train(training)
+        found = []
+        for encoder in self.encoders:
+            own = layers[: encoder.depth + 1]
+            vectors = encoder.finish(own, subwords, len(sentences), width)
+            arrays = vectors.to(self.precision).cpu().numpy()
+            found.append([arrays[i, : len(words), None] for i, words in enumerate(sentences)])
+        return found
 
 
 def _by_length(

@@ -11,13 +11,10 @@ from transducer.data.batches import Batch, collate
 from transducer.data.examples import Item
 from transducer.data.vocabularies import Vocabularies
 from transducer.encoders.contextual import cut
-from transducer.encoders.features import CPU, FrozenFeatures, RememberedFeatures
+from transducer.encoders.features import CPU, Features, FrozenFeatures
 
 if TYPE_CHECKING:
     import torch
-
-Features = FrozenFeatures | RememberedFeatures
-"""Where the vectors of an encoder come from that is not tuned, or not any more."""
 
 
 def make_features(

@@ -29,14 +29,15 @@ from transducer.decoding.rules import Rules, make_rules
 from transducer.decoding.search import decode
 from transducer.devices import pick_device
 from transducer.distributed import ALONE, Group, join
-from transducer.encoders.features import FrozenFeatures
+from transducer.encoders.contextual import ContextualEncoder
+from transducer.encoders.features import Features, FrozenFeatures
 from transducer.encoders.low_rank import merge_differences
 from transducer.errors import ConfigError, TransducerError
 from transducer.frameworks.amr.spotlight import make_wikifier
 from transducer.frameworks.certainty import Temperatures, scores_of
 from transducer.frameworks.tasks import LONGEST, Document, ScoreTree, Task
 from transducer.int8 import has_int8, to_int8
-from transducer.model.inputs import Features, make_batch, make_features
+from transducer.model.inputs import make_batch, make_features
 from transducer.model.network import TransducerModel
 from transducer.storage import checkpoint, hub
 from transducer.storage.rounded import Source, is_kept, load_rounded
@@ -260,15 +261,19 @@ class Transducer:
         *,
         details: bool = False,
         runners_up: int = 0,
+        vectors: Features | None = None,
     ) -> Iterator[Parse]:
         """Parse lazily, in the order of the input.
 
         The decisions of each hypothesis have *runners_up* of the next best choices.
+        *vectors* are those of the contextual encoder, where another model computes them, too.
         Each process of a group decodes some of the batches and gets the results of all.
         """
         stream = iter(documents)
         while window := list(islice(stream, WINDOW)):
-            yield from self._window(window, settings, details=details, runners_up=runners_up)
+            yield from self._window(
+                window, settings, details=details, runners_up=runners_up, vectors=vectors
+            )
 
     def _window(
         self, documents: Sequence[Document], settings: DecodeConfig, **more: Any
@@ -298,10 +303,12 @@ class Transducer:
         on_row: Callable[[int, Row, Decision], None],
         *,
         runners_up: int = 0,
+        vectors: Features | None = None,
     ) -> Parse:
         """Parse one document; *on_row* gets each row of each of its sentences as it is decided.
 
-        With it comes how sure the model is, and *runners_up* of the next best choices.
+        With it comes how sure the model is, and *runners_up* of the next best choices; for
+        *vectors* see :meth:`stream`.
         """
         found: list[tuple[Decoded, ...]] = []
         for place, sentence in enumerate(document.sentences):
@@ -314,19 +321,39 @@ class Transducer:
                 on_row(place, row, decision)
 
             [decoded] = self.decode(
-                [item], settings, details=True, on_row=tell, runners_up=runners_up
+                [item],
+                settings,
+                details=True,
+                on_row=tell,
+                runners_up=runners_up,
+                vectors=vectors,
             )
             found.append(tuple(decoded))
         return self._finish(document, tuple(found), settings)
 
+    def encoder(self, settings: DecodeConfig) -> ContextualEncoder | None:
+        """Return the fine-tuned contextual encoder with which sentences are parsed, if any."""
+        contextual = self._model_for(settings)[0].encoder_embedding.contextual
+        return None if contextual is None or contextual.model is None else contextual
+
+    def _model_for(self, settings: DecodeConfig) -> tuple[TransducerModel, Features | None]:
+        """Return the model with which sentences are parsed, and its frozen vectors."""
+        rounded = settings.int8 and has_int8(self.device)
+        return self._in_8_bits() if rounded else (self.model, self.features)
+
     def decode(
-        self, items: Sequence[Item], settings: DecodeConfig, *, details: bool = False, **more: Any
+        self,
+        items: Sequence[Item],
+        settings: DecodeConfig,
+        *,
+        details: bool = False,
+        vectors: Features | None = None,
+        **more: Any,
     ) -> list[list[Decoded]]:
         """Decode one batch; AMR always with details, which say what its nodes stand for."""
         details = details or not self.task.trees.words_are_nodes
-        rounded = settings.int8 and has_int8(self.device)
-        model, features = self._in_8_bits() if rounded else (self.model, self.features)
-        batch = self.batch(items, features)
+        model, features = self._model_for(settings)
+        batch = self.batch(items, vectors or features)
         if self._rules is None or (self._model is not None and self._model.training):
             self._rules = make_rules(self._model or model, self.vocabularies, self.task)
         return decode(model, batch, items, self._rules, settings, details=details, **more)

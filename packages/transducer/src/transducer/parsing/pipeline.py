@@ -22,6 +22,9 @@ from graphconv.graph import Graph, Token
 from graphconv.io import files
 from transducer.config import TASKS
 from transducer.decoding.results import Decision
+from transducer.encoders.contextual import ContextualEncoder
+from transducer.encoders.features import Features
+from transducer.encoders.sharing import shared_features
 from transducer.errors import ConfigError, TransducerError
 from transducer.frameworks.tasks import LONGEST, Task
 from transducer.frameworks.tasks import Document as Unit
@@ -101,10 +104,13 @@ class Pipeline:
         while batch := list(islice(texts, batch_size)):
             cuts = [self._cut(text, number, errors) for number, text in enumerate(batch)]
             found: list[dict[str, list[Parse]]] = [{} for _ in cuts]
+            vectors = self._vectors(options)
             for task, parser in self.parsers.items():
                 units = [self._units(parser, cut) for cut in cuts]
                 stream = parser.stream(
-                    (unit for some in units for unit in some), parser.settings(options)
+                    (unit for some in units for unit in some),
+                    parser.settings(options),
+                    vectors=vectors.get(task),
                 )
                 for some, own in zip(units, found, strict=True):
                     own[task] = list(islice(stream, len(some)))
@@ -126,8 +132,10 @@ class Pipeline:
         check_errors(errors)
         cut = self._cut(text, 0, errors)
         found: dict[str, list[Parse]] = {}
+        search = {"beam": 1, "nbest": 1}
+        vectors = self._vectors(search)
         for task, parser in self.parsers.items():
-            greedy = parser.settings({"beam": 1, "nbest": 1})
+            greedy = parser.settings(search)
             sentence = count()
             found[task] = []
             for unit in self._units(parser, cut):
@@ -142,8 +150,24 @@ class Pipeline:
                 ) -> None:
                     on_row(task, numbers[place], row, decision)
 
-                found[task].append(parser.parse_watched(unit, greedy, tell, runners_up=runners_up))
+                found[task].append(
+                    parser.parse_watched(
+                        unit, greedy, tell, runners_up=runners_up, vectors=vectors.get(task)
+                    )
+                )
         return self._finished(cut, found, errors)
+
+    def _vectors(self, options: dict[str, Any]) -> dict[str, Features]:
+        """Return where models that share an encoder have their vectors from, computed once."""
+        found: dict[str, Features] = {}
+        by_name: dict[str, dict[str, ContextualEncoder]] = {}
+        for task, parser in self.parsers.items():
+            encoder = parser.encoder(parser.settings(options))
+            if encoder is not None:
+                by_name.setdefault(parser.task.config.model.contextual, {})[task] = encoder
+        for name, encoders in by_name.items():
+            found |= shared_features(encoders, name)
+        return found
 
     def words(self, text: str) -> tuple[Token, ...]:
         """Return the words of a text with their characters, as parsing will see them."""

@@ -151,7 +151,7 @@ def _fit(run: Run, *, resume: bool, on_note: Callable[[str], None], **told: Any)
         **told,
     )
     if trainer.main:
-        _write_record(run, trainer.data.hashes)
+        write_record(run, trainer.data.hashes)
     try:
         state = trainer.fit()
     except KeyboardInterrupt:
@@ -171,7 +171,7 @@ def _fit(run: Run, *, resume: bool, on_note: Callable[[str], None], **told: Any)
     return state.best
 
 
-def _write_record(run: Run, hashes: Mapping[str, str]) -> None:
+def write_record(run: Run, hashes: Mapping[str, str]) -> None:
     """Write what resuming needs beside the state; files are named so that they are found again."""
     record = asdict(run)
     record |= {name: [_absolute(file) for file in record[name]] for name in ("train", "dev")}

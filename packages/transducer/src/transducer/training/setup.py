@@ -18,12 +18,12 @@ from transducer.data.examples import Item, build_vocabularies, numericalize
 from transducer.data.vocabularies import Vocabularies
 from transducer.devices import pick_device
 from transducer.distributed import Group
-from transducer.encoders.features import FrozenFeatures, RememberedFeatures
+from transducer.encoders.features import Features, FrozenFeatures, RememberedFeatures
 from transducer.encoders.places import pinned
 from transducer.errors import TrainingError
 from transducer.extras import require_training
 from transducer.frameworks.tasks import Document, Task, make_task, training_graphs
-from transducer.model.inputs import Features, make_features
+from transducer.model.inputs import make_features
 from transducer.model.network import TransducerModel
 from transducer.parsing.inputs import gold_documents
 from transducer.storage import checkpoint, folders
@@ -162,7 +162,8 @@ def _make_features(
     contextual = model.encoder_embedding.contextual
     fixed = config.model.contextual_tuned and config.train.contextual_rate == 0
     if contextual is not None and fixed:
-        return RememberedFeatures(contextual, config.model.contextual)
+        contextual.requires_grad_(False)
+        return RememberedFeatures([contextual], config.model.contextual, torch.float16).of(0)
     return make_features(config, cache, device)
 
 

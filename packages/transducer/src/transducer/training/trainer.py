@@ -38,7 +38,7 @@ from transducer.parsing.parser import Transducer
 from transducer.storage import checkpoint, folders
 from transducer.storage.writing import write_text
 from transducer.training.moving_average import MovingAverage
-from transducer.training.schedule import is_evaluated, is_finished, is_spent, rate_factor
+from transducer.training.schedule import is_evaluated, is_finished, is_last, is_spent, rate_factor
 from transducer.training.setup import Setup, set_up
 from transducer.training.signals import interruptible
 from transducer.training.state import (
@@ -130,15 +130,24 @@ class Trainer:
         """Train until epochs, updates, minutes or the patience end, or until Ctrl-C."""
         patient = self.group.size > 1
         with lost_processes(self.group), interruptible(patient=patient) as received:
-            while not is_finished(self.config.train, self.state):
-                if not self._epoch(received):
-                    self._save_last()
+            for interrupted in self.steps(received):
+                if interrupted:
+                    self.save_last()
                     raise KeyboardInterrupt
-                self._end_epoch()
         return self.state
 
-    def _epoch(self, received: list[int]) -> bool:
-        """Train one epoch, from where it stands; return False if a signal interrupted it."""
+    def steps(self, received: list[int], *, alone: bool = True) -> Iterator[bool]:
+        """Train to the end; after each update, yield whether a signal has been *received*.
+
+        Without *alone* the caller keeps what resuming needs, and ends all that it trains together.
+        """
+        while not is_finished(self.config.train, self.state):
+            yield from self._epoch(received)
+            if alone or not is_last(self.config.train, self.state):
+                self.end_epoch(save=alone)
+
+    def _epoch(self, received: list[int]) -> Iterator[bool]:
+        """Train one epoch, from where it stands."""
         settings, state = self.config.train, self.state
         parts = settings.accumulate * self.group.size
         plan = list(
@@ -170,11 +179,9 @@ class Trainer:
                     state.epoch + 1, settings.epochs, state.update, len(plan), rate, state.means()
                 )
             )
-            if interrupted:
-                return False
+            yield bool(interrupted)
             if is_spent(settings, state):
                 break
-        return True
 
     def _update(self, group: Sequence[int]) -> dict[str, float]:
         """Make one update from the sentences of *group*, shared among the processes."""
@@ -252,8 +259,8 @@ class Trainer:
 
     # Evaluation and files ------------------------------------------------------------------------
 
-    def _end_epoch(self) -> None:
-        """Evaluate, save what is best and what is last, and write the log."""
+    def end_epoch(self, *, save: bool = True) -> None:
+        """Evaluate, save what is best and, if asked, what is last, and write the log."""
         state = self.state
         state.epoch += 1
         score = math.nan
@@ -271,7 +278,8 @@ class Trainer:
         line = state.line(self.optimizer.param_groups[0]["lr"], score)
         state.log.append(list(line))
         state.update, state.sums = 0, {}
-        self._save_last()
+        if save:
+            self.save_last()
         if self.main:
             write_log(self.folder / folders.LOG, [Epoch._make(values) for values in state.log])
             self.on_epoch(line)
@@ -287,7 +295,8 @@ class Trainer:
         set_random_state(before)
         return headline(self.data.gold, parsed).f1
 
-    def _save_last(self) -> None:
+    def save_last(self) -> None:
+        """Write what resuming needs."""
         random = self.group.gather([random_state()])
         if not self.main:
             return

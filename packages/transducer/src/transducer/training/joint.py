@@ -1,0 +1,240 @@
+"""Train models of several frameworks together, so that they have one contextual encoder.
+
+Each training is what it is alone: a model directory, data, a recipe, an optimizer. Two things are
+shared: the fine-tuned layers of the contextual encoder, which are the same tensors in all models,
+and the clock: the trainings take turns, an update each. A model whose encoder has fewer layers
+reads the first ones. The encoders that the models start from (``train.start_from``) become their
+mean.
+
+A plan says what is trained, a table for each task:
+
+    updates = 1000                 # of each
+    [dm]
+    recipe = "large"
+    train = ["train.sdp"]
+    dev = ["dev.sdp"]
+    set = {"train.start_from" = "runs/dm"}
+"""
+
+from __future__ import annotations
+
+import functools
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from graphconv.io.files import lock, os_errors
+from transducer.cache import cache_folder
+from transducer.config import TASKS, Config, load_recipe, override
+from transducer.distributed import lost_processes
+from transducer.errors import ConfigError, TrainingError
+from transducer.extras import require_training
+from transducer.model.network import TransducerModel
+from transducer.schema import Name, Range, SchemaError, checked
+from transducer.storage import folders
+from transducer.storage.compact import PRETRAINED
+from transducer.training.average import mean_weights
+from transducer.training.curves import draw_curves
+from transducer.training.runs import Run, load_run, new_run, write_record
+from transducer.training.setup import set_up
+from transducer.training.signals import interruptible
+from transducer.training.state import Epoch
+from transducer.training.trainer import Trainer
+
+if TYPE_CHECKING:
+    from torch import Tensor, nn
+
+BETWEEN_CHECKPOINTS = 100
+"""Turns after which all models are saved, at the same moment."""
+_NEVER = 1_000_000
+"""Trainings that take turns end by updates, and are evaluated when all have ended."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What a plan says of one framework."""
+
+    recipe: Name
+    train: tuple[Name, ...]
+    dev: tuple[Name, ...] = ()
+    set: dict[Name, Any] = field(default_factory=dict)
+    seed: int = 1
+
+
+def read_plan(path: Path, folder: Path, device: str) -> list[Run]:
+    """Return the trainings of a plan, each with a folder of its own in *folder*."""
+    try:
+        with path.open("rb") as file:
+            tables = tomllib.load(file)
+        updates = checked(Annotated[int, Range(1, 10**9)], tables.pop("updates", 0), "updates")
+        parts = {name: checked(Part, table, name) for name, table in tables.items()}
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, SchemaError) as error:
+        raise ConfigError(f"{path}: {error}") from error
+    unknown = next((name for name in parts if name not in TASKS), None)
+    if unknown or len(parts) < 2:
+        problem = f"there is no task {unknown!r}" if unknown else "it needs two tasks or more"
+        raise ConfigError(f"{path}: {problem}")
+    return [
+        new_run(
+            _config(task, part, updates),
+            part.train,
+            part.dev,
+            folder / task,
+            seed=part.seed,
+            device=device,
+        )
+        for task, part in sorted(parts.items())
+    ]
+
+
+def _config(task: str, part: Part, updates: int) -> Config:
+    settings = [f"{key}={_toml(value)}" for key, value in part.set.items()]
+    settings += [f"train.{key}={_NEVER}" for key in ("epochs", "evaluate_from")]
+    return override(
+        load_recipe(part.recipe, task=task),
+        [*settings, f"train.updates={updates}", "train.minutes=0"],
+    )
+
+
+def _toml(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def load_runs(folder: Path) -> list[Run]:
+    """Return the trainings in *folder* that take turns, to resume them."""
+    found = sorted(place for place in folder.iterdir() if (place / folders.RUN).is_file())
+    if len(found) < 2:
+        raise TrainingError(f"{folder} has no trainings that were begun together")
+    return [load_run(place) for place in found]
+
+
+def train_together(
+    runs: Sequence[Run],
+    *,
+    resume: bool = False,
+    overwrite: bool = False,
+    on_epoch: Callable[[str, Epoch], None] = lambda *_: None,
+    on_note: Callable[[str], None] = lambda _: None,
+) -> dict[str, float]:
+    """Train all models to their end, and return their dev scores by task."""
+    require_training()
+    with ExitStack() as stack:
+        for run in runs:
+            with os_errors(str(run.folder)):
+                run.folder.parent.mkdir(parents=True, exist_ok=True)
+            stack.enter_context(lock(str(run.folder)))
+            if not resume:
+                folders.refuse_taken(run.folder, overwrite=overwrite)
+        setups = [
+            set_up(
+                run.current,
+                run.train,
+                run.dev,
+                run.folder,
+                seed=run.seed,
+                device=run.device,
+                resume=resume,
+                cache=cache_folder("vectors"),
+                on_note=on_note,
+            )
+            for run in runs
+        ]
+        share_encoder([setup.model for setup in setups])
+        trainers = [
+            Trainer(
+                setup,
+                run.folder,
+                seed=run.seed,
+                on_epoch=functools.partial(on_epoch, run.config.task),
+            )
+            for setup, run in zip(setups, runs, strict=True)
+        ]
+        for trainer, run in zip(trainers, runs, strict=True):
+            if trainer.main:
+                write_record(run, trainer.data.hashes)
+        share_average(trainers)
+        try:
+            _take_turns(trainers)
+        except KeyboardInterrupt:
+            place = runs[0].folder.parent
+            raise TrainingError(
+                f"stopped; transducer joint --resume {place} continues from here"
+            ) from None
+        scores = {trainer.config.task: trainer.state.best for trainer in trainers}
+        for run, trainer in zip(runs, trainers, strict=True):
+            if trainer.main:
+                draw_curves(run.folder / folders.LOG, run.folder / folders.CURVES)
+                spent = f"{trainer.state.seconds / 60:.1f} minutes of training"
+                on_note(f"{run.folder}: dev F1 {trainer.state.best:.2f}, {spent}")
+        return scores
+
+
+def _take_turns(trainers: Sequence[Trainer]) -> None:
+    """Update one model after the other; save all together, and evaluate them at the end."""
+    group = trainers[0].group
+    with lost_processes(group), interruptible(patient=group.size > 1) as received:
+        turns = zip(*(one.steps(received, alone=False) for one in trainers), strict=True)
+        for turn, interrupted in enumerate(turns, start=1):
+            if any(interrupted) or turn % BETWEEN_CHECKPOINTS == 0:
+                for trainer in trainers:
+                    trainer.save_last()
+            if any(interrupted):
+                raise KeyboardInterrupt
+        for trainer in trainers:
+            trainer.end_epoch()
+
+
+def share_encoder(models: Sequence[TransducerModel]) -> None:
+    """Make the models' encoders one: their mean, of whose layers each model reads the first."""
+    encoders = [_tuned(model) for model in models]
+    own = [
+        {name: weight for name, weight in encoder.named_parameters() if weight.requires_grad}
+        for encoder in encoders
+    ]
+    deepest = max(own, key=len)
+    if any(not weights.keys() <= deepest.keys() for weights in own):
+        raise TrainingError("trainings that take turns fine-tune the same contextual encoder")
+    _load_means(deepest, own)
+    for encoder, weights in zip(encoders, own, strict=True):
+        for name in weights:
+            holder, _, attribute = name.rpartition(".")
+            setattr(encoder.get_submodule(holder), attribute, deepest[name])
+
+
+def _load_means(shared: Mapping[str, nn.Parameter], own: Sequence[Mapping[str, Tensor]]) -> None:
+    """Put into the shared weights the mean of the models that have them."""
+    owners: dict[tuple[int, ...], list[str]] = {}
+    for name in shared:
+        having = tuple(i for i, weights in enumerate(own) if name in weights)
+        owners.setdefault(having, []).append(name)
+    for having, names in owners.items():
+        for name in names:
+            if any(own[i][name].shape != shared[name].shape for i in having):
+                raise TrainingError(f"the models to be trained together differ in {name}")
+        means = mean_weights([{name: own[i][name].detach() for name in names} for i in having])
+        for name, mean in means.items():
+            if mean.any():  # of differences that nobody has learned yet there is no mean
+                shared[name].data.copy_(mean)
+
+
+def _tuned(model: TransducerModel) -> nn.Module:
+    contextual = model.encoder_embedding.contextual
+    if contextual is None or contextual.model is None:
+        raise TrainingError("trainings that take turns fine-tune a contextual encoder")
+    encoder: nn.Module = contextual.model
+    return encoder
+
+
+def share_average(trainers: Sequence[Trainer]) -> None:
+    """Make the moving averages of the shared encoder one, too."""
+    averages = [trainer.moving_average.weights for trainer in trainers]
+    deepest = max(averages, key=lambda weights: sum(map(_is_shared, weights)))
+    for weights in averages:
+        weights |= {name: deepest[name] for name in weights if _is_shared(name)}
+
+
+def _is_shared(name: str) -> bool:
+    return name.startswith(PRETRAINED)
