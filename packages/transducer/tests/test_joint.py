@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,13 +12,17 @@ from click.testing import CliRunner
 from safetensors.torch import load_file
 from torch import Tensor
 
+import graphconv
 import transducer
 from transducer import Pipeline, Transducer
 from transducer.cli import main
 from transducer.encoders import contextual, features
 from transducer.encoders.places import find
+from transducer.errors import ModelError
 from transducer.storage import checkpoint
 from transducer.storage.compact import PRETRAINED
+from transducer.storage.export import export
+from transducer.storage.shared_encoder import ENCODER
 from transducer.training import joint
 from transducer.training.trainer import Trainer
 
@@ -166,6 +171,38 @@ def test_a_sentence_is_encoded_once_for_all_models(
     rows: list[tuple[str, int]] = []
     transducer.Pipeline(parsers).watch(text, lambda task, place, *_: rows.append((task, place)))
     assert {task for task, _ in rows} == {"amr", "dm"}
+
+
+def test_exported_models_keep_their_encoder_once(
+    plan: Callable[..., Path], tmp_path: Path, ten: Ten
+) -> None:
+    run(plan(), "-o", tmp_path / "joint", "--device", "cpu")
+    shipped = tmp_path / "shipped"
+    for task in ("amr", "dm"):
+        export(tmp_path / "joint" / task, tmp_path / "own" / task)
+        export(tmp_path / "joint" / task, shipped / task, share_encoder=True)
+    for task in ("amr", "dm"):
+        sentences = [graph.tokens for graph in graphconv.read(ten(task))]
+        models = [Transducer.load(place / task, "cpu") for place in (tmp_path / "own", shipped)]
+        one, other = (
+            [replace(graph, metadata=()) for graph in model.parse(sentences)] for model in models
+        )
+        assert one == other
+        weights = load_file(shipped / task / checkpoint.WEIGHTS)
+        assert not any(name.startswith(PRETRAINED) for name in weights)
+        models[1].save_pretrained(tmp_path / "alone" / task)
+        assert (tmp_path / "alone" / task / ENCODER).is_file()
+        Transducer.load(tmp_path / "alone" / task, "cpu")
+    run(plan(3), "-o", tmp_path / "second", "--device", "cpu")
+    with pytest.raises(ModelError, match="holds another encoder"):
+        export(tmp_path / "second" / "dm", shipped / "more", share_encoder=True)
+    assert not (shipped / "more").exists()
+    (shipped / ENCODER).write_bytes(b"another")
+    with pytest.raises(ModelError, match="is not the encoder that the model in"):
+        Transducer.load(shipped / "dm", "cpu")
+    (shipped / ENCODER).unlink()
+    with pytest.raises(ModelError, match=r"has no encoder\.safetensors"):
+        Transducer.load(shipped / "dm", "cpu")
 
 
 @pytest.mark.parametrize(

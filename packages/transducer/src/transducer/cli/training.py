@@ -196,6 +196,12 @@ def average(models: tuple[str, ...], output: str, *, overwrite: bool) -> None:
     help="The same for what tuning changed in the contextual encoder.",
 )
 @click.option(
+    "--share-encoder",
+    is_flag=True,
+    help="Keep the fine-tuned layers of the contextual encoder in a file beside DIR, once for all "
+    "models that have them; the deepest is exported first.",
+)
+@click.option(
     "--about",
     type=click.Path(exists=True, dir_okay=False),
     metavar="F",
@@ -222,6 +228,7 @@ def export(  # noqa: PLR0917 - one parameter per option
     gold: tuple[str, ...],
     beams: tuple[int, ...],
     *,
+    share_encoder: bool,
     overwrite: bool,
 ) -> None:
     """Write a trained model in few bits, as it ships: nothing but what parsing needs."""
@@ -235,7 +242,7 @@ def export(  # noqa: PLR0917 - one parameter per option
     said = read_about(Path(about)) if about else None
     run, folder = Path(model), Path(output)
     width = {"bits": int(bits), "tuned_bits": int(tuned_bits)}
-    export_model(run, folder, **width, overwrite=overwrite)
+    export_model(run, folder, **width, share_encoder=share_encoder, overwrite=overwrite)
     scores = measure(folder, gold, beams)
     if scores:
         rows: list[tuple[object, ...]] = [("file", "graphs", "beam", "F1")]

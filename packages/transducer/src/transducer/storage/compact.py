@@ -18,7 +18,7 @@ The file itself says how a tensor is stored, so that :func:`read_weights` needs 
 from __future__ import annotations
 
 import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -29,6 +29,7 @@ from torch import Tensor
 
 from transducer.encoders.low_rank import LEARNED
 from transducer.errors import ModelError
+from transducer.storage.shared_encoder import find_encoder
 from transducer.storage.writing import written
 
 BITS = (4, 8, 16)
@@ -46,6 +47,8 @@ UNUSED = f"{PRETRAINED}pooler."
 """Those of them that nothing reads."""
 
 _CHECKSUM = "pretrained"
+_ENCODER = "encoder"
+"""Of the header: the hash of the file with what tuning changed in the encoder, if it has one."""
 _SCALE = ":scale"
 _SMALLEST = 4096
 """Tensors with fewer weights stay half floats."""
@@ -69,8 +72,12 @@ def write_weights(
     *,
     bits: int = 8,
     tuned_bits: int = 8,
+    keep_encoder: Callable[[Mapping[str, Tensor]], str] | None = None,
 ) -> None:
-    """Write weights; *fresh* are those of the model before training, encoder included."""
+    """Write weights; *fresh* are those of the model before training, encoder included.
+
+    *keep_encoder* takes what tuning changed in the encoder, and returns the hash of its file.
+    """
     stored: dict[str, Tensor] = {}
     for name, weight in weights.items():
         if not _is_pretrained(name):
@@ -80,6 +87,9 @@ def write_weights(
             if difference.abs().max() > _NOISE * fresh[name].abs().max():
                 stored |= _stored(name, difference, tuned_bits)
     header = {_CHECKSUM: _checksum(fresh)} if any(map(_is_pretrained, weights)) else {}
+    if keep_encoder is not None:
+        tuned = {name: stored.pop(name) for name in list(stored) if name.startswith(PRETRAINED)}
+        header[_ENCODER] = keep_encoder(tuned)
     with written(path) as hidden:
         save_file(stored, hidden, metadata=header)
         hidden.chmod(0o644)  # safetensors lets nobody else read it
@@ -152,12 +162,20 @@ def wrong_number(weights: Mapping[str, Tensor]) -> str:
 
 def read_weights(path: Path, fresh: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """Read weights, rounded or not, for a model that was just made and has the weights *fresh*."""
-    problem = misfit(read_header(path), fresh)
+    contents = {path: read_header(path)}
+    header = _metadata(path)
+    if _ENCODER in header:
+        encoder = find_encoder(path.parent, header[_ENCODER])
+        # Of the layers that models share, this one may have fewer.
+        found = read_header(encoder).items()
+        contents[encoder] = {n: s for n, s in found if n.removesuffix(_SCALE) in fresh}
+    problem = misfit({n: s for content in contents.values() for n, s in content.items()}, fresh)
     if problem:
         raise ModelError(f"{path} does not fit the model: {problem}")
-    with safe_open(path, "pt") as file:
-        header = file.metadata() or {}
-        stored = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    stored: dict[str, Tensor] = {}
+    for place, content in contents.items():
+        with safe_open(place, "pt") as file:
+            stored |= {name: file.get_tensor(name) for name in content}
     names = [name for name in stored if not name.endswith(_SCALE)]
     weights = {name: _restored(name, stored, fresh) for name in names}
     check_numbers(path, weights)
@@ -170,6 +188,17 @@ def read_weights(path: Path, fresh: Mapping[str, Tensor]) -> dict[str, Tensor]:
         raise ModelError(f"{path} belongs to another version of the pretrained encoder")
     base = {name: weight for name, weight in fresh.items() if _is_pretrained(name)}
     return weights | {n: w + weights[n] if n in weights else w for n, w in base.items()}
+
+
+def encoder_digest(path: Path) -> str:
+    """Return the hash of the file in which a weights file keeps its encoder, or nothing."""
+    read_header(path)
+    return _metadata(path).get(_ENCODER, "")
+
+
+def _metadata(path: Path) -> dict[str, str]:
+    with safe_open(path, "pt") as file:
+        return file.metadata() or {}
 
 
 def _is_pretrained(name: str) -> bool:

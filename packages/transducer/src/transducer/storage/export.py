@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import gzip
 import json
 from collections.abc import Mapping, Sequence
@@ -30,6 +31,7 @@ from transducer.storage.cards import (
 from transducer.storage.compact import PRETRAINED, UNUSED, write_weights
 from transducer.storage.folders import new_model, refuse_taken
 from transducer.storage.record import AVERAGED, read_record
+from transducer.storage.shared_encoder import ENCODER, write_encoder
 from transducer.storage.writing import write_text, written
 
 _PATHS = {
@@ -41,9 +43,19 @@ _PATHS = {
 
 
 def export(
-    run: Path, folder: Path, *, bits: int = 8, tuned_bits: int = 8, overwrite: bool = False
+    run: Path,
+    folder: Path,
+    *,
+    bits: int = 8,
+    tuned_bits: int = 8,
+    share_encoder: bool = False,
+    overwrite: bool = False,
 ) -> None:
-    """Write what parsing needs of a training run, in few bits."""
+    """Write what parsing needs of a training run, in few bits.
+
+    With *share_encoder* the fine-tuned layers of the contextual encoder are kept beside the folder,
+    once for all models that have them.
+    """
     training = checkpoint.training_of(run)
     if folder.resolve() in (run.resolve(), training.resolve()):
         raise ModelError(f"{folder} is the model itself: export it to another folder")
@@ -56,6 +68,7 @@ def export(
     texts = [checkpoint.VOCABULARIES, *([checkpoint.TABLES] if saved.task.tables else [])]
     names = shortened(saved.score.get("sha256", {}))
     hashes = {names[path]: value for path, value in saved.score.get("sha256", {}).items()}
+    keep = functools.partial(write_encoder, folder.parent / ENCODER, overwrite=overwrite)
     with new_model(folder, overwrite=overwrite) as new:
         write_text(new / checkpoint.CONFIG, json.dumps(setup, indent=1))
         for name in texts:
@@ -68,6 +81,7 @@ def export(
             fresh.state_dict(),
             bits=bits,
             tuned_bits=tuned_bits,
+            keep_encoder=keep if share_encoder else None,
         )
         write_text(new / checkpoint.SCORE, json.dumps({**saved.score, "sha256": hashes}, indent=1))
 

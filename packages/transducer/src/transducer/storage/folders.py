@@ -18,6 +18,7 @@ from transducer.storage.checkpoint import (
     VOCABULARIES,
     WEIGHTS,
 )
+from transducer.storage.shared_encoder import ENCODER
 
 RUN = "run.json"
 """What a training needs to go on: config, files, seed."""
@@ -28,6 +29,7 @@ _OURS = (
     *(CONFIG, VOCABULARIES, TABLES, WEIGHTS, SCORE, RUN, LOG, CURVES, CARD, PAGE),
     *(f"{name}.gz" for name in (VOCABULARIES, TABLES)),
     f"{LAST}/{STATE}",
+    ENCODER,
 )
 """Whatever is written into a model directory."""
 

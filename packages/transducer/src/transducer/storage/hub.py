@@ -19,10 +19,13 @@ from typing import Any
 from transducer.config import TASKS
 from transducer.errors import ModelError
 from transducer.storage.cards import CARD, PAGE, Card, headline_name, page, read_card
+from transducer.storage.checkpoint import WEIGHTS
+from transducer.storage.compact import encoder_digest
+from transducer.storage.shared_encoder import ENCODER, find_encoder
 from transducer.storage.shipped import find_model
 
 FILES = (
-    *("config.json", "model.safetensors", "score.json", CARD, PAGE),
+    *("config.json", "model.safetensors", ENCODER, "score.json", CARD, PAGE),
     *("vocabularies.json", "vocabularies.json.gz", "tables.json", "tables.json.gz"),
 )
 """The files that a model can have."""
@@ -69,6 +72,9 @@ def save_pretrained(source: Path, folder: Path, task: str) -> None:
     for name in FILES:
         if (source / name).is_file() and name != PAGE:
             shutil.copyfile(source / name, folder / name)
+    digest = encoder_digest(source / WEIGHTS) if (source / WEIGHTS).is_file() else ""
+    if digest:  # a model that travels alone takes the encoder with it
+        shutil.copyfile(find_encoder(source, digest), folder / ENCODER)
     (folder / PAGE).write_text(readme(source, task), encoding="utf-8")
 
 
