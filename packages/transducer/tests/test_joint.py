@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,8 +17,10 @@ import transducer
 from transducer import Pipeline, Transducer
 from transducer.cli import main
 from transducer.encoders import contextual, features
+from transducer.encoders.low_rank import mean_difference
 from transducer.encoders.places import find
 from transducer.errors import ModelError
+from transducer.model.network import TransducerModel
 from transducer.storage import checkpoint
 from transducer.storage.compact import PRETRAINED
 from transducer.storage.export import export
@@ -135,11 +137,61 @@ def test_encoders_to_begin_with_become_their_mean(
     path.write_text(text, encoding="utf-8")
     run(path, "-o", second, "--device", "cpu")
     before, after = encoder_of(first / "amr"), encoder_of(second / "amr")
-    for name in before:
-        if name.endswith(".up"):
-            down = f"{name.removesuffix('.up')}.down"
-            product, again = before[name] @ before[down], after[name] @ after[down]
-            assert torch.allclose(product, again, atol=1e-5), name
+    for name, product in products(before).items():
+        assert torch.allclose(product, products(after)[name], atol=1e-5), name
+
+
+def products(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Return the differences of low rank."""
+    return {
+        name: weight @ weights[f"{name.removesuffix('.up')}.down"]
+        for name, weight in weights.items()
+        if name.endswith(".up")
+    }
+
+
+def learned(folder: Path, seed: int, depth: int) -> TransducerModel:
+    """Return a model of which the first layers of the encoder have learned something."""
+    model = checkpoint.load(folder, torch.device("cpu")).model
+    noise = torch.Generator().manual_seed(seed)
+    for name, weight in model.named_parameters():
+        if name.startswith(PRETRAINED) and name.endswith((".up", ".down")):
+            layer = int(name.split("layer.")[1].partition(".")[0])
+            values = torch.randn(weight.shape, generator=noise)
+            weight.data = values if layer < depth or name.endswith(".down") else weight.data * 0
+    return model
+
+
+def test_the_mean_has_weights_and_leaves_out_what_nobody_learned(
+    plan: Callable[..., Path], tmp_path: Path
+) -> None:
+    run(plan(1), "-o", tmp_path, "--device", "cpu")
+    deep, shallow = learned(tmp_path / "amr", 1, depth=2), learned(tmp_path / "amr", 2, depth=1)
+    own = [products(dict(model.named_parameters())) for model in (deep, shallow)]
+    mean = {
+        name: mean_difference([(u, d) for u, d in pairs])
+        for name, pairs in low_rank([deep, deep, shallow]).items()
+    }
+    joint.share_encoder([deep, shallow], [2, 1])
+    for name, product in products(dict(shallow.named_parameters())).items():
+        layer = int(name.split("layer.")[1].partition(".")[0])
+        if layer == 0:  # the mean of both, of which one counts twice
+            up, down = mean[name]
+            assert torch.allclose(product, up @ down, atol=1e-4), name
+        elif layer == 1:  # only the deep one has learned this layer
+            assert torch.allclose(product, own[0][name], atol=1e-4), name
+        else:
+            assert not product.any(), name
+
+
+def low_rank(models: Sequence[TransducerModel]) -> dict[str, list[tuple[Tensor, Tensor]]]:
+    """Return the pairs of thin matrices of each layer, by the name of the upper one."""
+    found = [dict(model.named_parameters()) for model in models]
+    names = [name for name in found[0] if name.startswith(PRETRAINED) and name.endswith(".up")]
+    return {
+        name: [(f[name].detach(), f[f"{name.removesuffix('.up')}.down"].detach()) for f in found]
+        for name in names
+    }
 
 
 def test_a_sentence_is_encoded_once_for_all_models(

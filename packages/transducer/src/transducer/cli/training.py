@@ -145,20 +145,23 @@ def joint(
 ) -> None:
     """Train models of several frameworks in turn, with one contextual encoder.
 
-    PLAN is a TOML file: `updates`, and for each task a table with `recipe`, `train`, `dev`, `set`
-    and `seed`. DIR gets a model directory for each task.
+    PLAN is a TOML file: `updates`, and for each task a table with `recipe`, `train`, `dev`, `set`,
+    `seed` and `weight`. DIR gets a model directory for each task.
     """
     from transducer import console
-    from transducer.training.joint import load_runs, read_plan, train_together
+    from transducer.training.joint import Plan, load_runs, read_plan, train_together
 
     if (plan is None) == (resume is None):
         raise click.UsageError("say either PLAN or --resume DIR")
     with only_main_reports():
-        runs = (
-            load_runs(Path(resume)) if resume else read_plan(Path(str(plan)), Path(output), device)
+        trained = (
+            Plan(load_runs(Path(resume)), [])
+            if resume
+            else read_plan(Path(str(plan)), Path(output), device)
         )
         train_together(
-            runs,
+            trained.runs,
+            trained.weights,
             resume=resume is not None,
             overwrite=overwrite,
             on_epoch=console.print_epoch_of,

@@ -4,7 +4,7 @@ Each training is what it is alone: a model directory, data, a recipe, an optimiz
 shared: the fine-tuned layers of the contextual encoder, which are the same tensors in all models,
 and the clock: the trainings take turns, an update each. A model whose encoder has fewer layers
 reads the first ones. The encoders that the models start from (``train.start_from``) become their
-mean.
+mean, in which one can count more than another.
 
 A plan says what is trained, a table for each task:
 
@@ -13,6 +13,7 @@ A plan says what is trained, a table for each task:
     recipe = "large"
     train = ["train.sdp"]
     dev = ["dev.sdp"]
+    weight = 2
     set = {"train.start_from" = "runs/dm"}
 """
 
@@ -24,12 +25,13 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from graphconv.io.files import lock, os_errors
 from transducer.cache import cache_folder
 from transducer.config import TASKS, Config, load_recipe, override
 from transducer.distributed import lost_processes
+from transducer.encoders.low_rank import DOWN, UP
 from transducer.errors import ConfigError, TrainingError
 from transducer.extras import require_training
 from transducer.model.network import TransducerModel
@@ -62,10 +64,19 @@ class Part:
     dev: tuple[Name, ...] = ()
     set: dict[Name, Any] = field(default_factory=dict)
     seed: int = 1
+    weight: Annotated[int, Range(1, 100)] = 1
+    """How much the encoder that it starts from counts in the mean."""
 
 
-def read_plan(path: Path, folder: Path, device: str) -> list[Run]:
-    """Return the trainings of a plan, each with a folder of its own in *folder*."""
+class Plan(NamedTuple):
+    """The trainings of a plan, and the weight of each one's encoder."""
+
+    runs: list[Run]
+    weights: list[int]
+
+
+def read_plan(path: Path, folder: Path, device: str) -> Plan:
+    """Read the trainings of a plan, each with a folder of its own in *folder*."""
     try:
         with path.open("rb") as file:
             tables = tomllib.load(file)
@@ -77,7 +88,8 @@ def read_plan(path: Path, folder: Path, device: str) -> list[Run]:
     if unknown or len(parts) < 2:
         problem = f"there is no task {unknown!r}" if unknown else "it needs two tasks or more"
         raise ConfigError(f"{path}: {problem}")
-    return [
+    ordered = sorted(parts.items())
+    runs = [
         new_run(
             _config(task, part, updates),
             part.train,
@@ -86,8 +98,9 @@ def read_plan(path: Path, folder: Path, device: str) -> list[Run]:
             seed=part.seed,
             device=device,
         )
-        for task, part in sorted(parts.items())
+        for task, part in ordered
     ]
+    return Plan(runs, [part.weight for _, part in ordered])
 
 
 def _config(task: str, part: Part, updates: int) -> Config:
@@ -113,13 +126,17 @@ def load_runs(folder: Path) -> list[Run]:
 
 def train_together(
     runs: Sequence[Run],
+    weights: Sequence[int] = (),
     *,
     resume: bool = False,
     overwrite: bool = False,
     on_epoch: Callable[[str, Epoch], None] = lambda *_: None,
     on_note: Callable[[str], None] = lambda _: None,
 ) -> dict[str, float]:
-    """Train all models to their end, and return their dev scores by task."""
+    """Train all models to their end, and return their dev scores by task.
+
+    *weights* say how much the encoder of each counts in the mean that they start from.
+    """
     require_training()
     with ExitStack() as stack:
         for run in runs:
@@ -142,7 +159,7 @@ def train_together(
             )
             for run in runs
         ]
-        share_encoder([setup.model for setup in setups])
+        share_encoder([setup.model for setup in setups], weights)
         trainers = [
             Trainer(
                 setup,
@@ -187,37 +204,48 @@ def _take_turns(trainers: Sequence[Trainer]) -> None:
             trainer.end_epoch()
 
 
-def share_encoder(models: Sequence[TransducerModel]) -> None:
+def share_encoder(models: Sequence[TransducerModel], weights: Sequence[int] = ()) -> None:
     """Make the models' encoders one: their mean, of whose layers each model reads the first."""
     encoders = [_tuned(model) for model in models]
     own = [
         {name: weight for name, weight in encoder.named_parameters() if weight.requires_grad}
         for encoder in encoders
     ]
-    deepest = max(own, key=len)
-    if any(not weights.keys() <= deepest.keys() for weights in own):
+    shared = max(own, key=len)
+    if any(not tensors.keys() <= shared.keys() for tensors in own):
         raise TrainingError("trainings that take turns fine-tune the same contextual encoder")
-    _load_means(deepest, own)
-    for encoder, weights in zip(encoders, own, strict=True):
-        for name in weights:
+    _load_means(shared, own, weights or [1] * len(own))
+    for encoder, tensors in zip(encoders, own, strict=True):
+        for name in tensors:
             holder, _, attribute = name.rpartition(".")
-            setattr(encoder.get_submodule(holder), attribute, deepest[name])
+            setattr(encoder.get_submodule(holder), attribute, shared[name])
 
 
-def _load_means(shared: Mapping[str, nn.Parameter], own: Sequence[Mapping[str, Tensor]]) -> None:
-    """Put into the shared weights the mean of the models that have them."""
+def _load_means(
+    shared: Mapping[str, nn.Parameter], own: Sequence[Mapping[str, Tensor]], weights: Sequence[int]
+) -> None:
+    """Put into the shared weights the mean of the models that have learned them."""
     owners: dict[tuple[int, ...], list[str]] = {}
     for name in shared:
-        having = tuple(i for i, weights in enumerate(own) if name in weights)
+        having = tuple(i for i, tensors in enumerate(own) if _is_learned(name, tensors))
         owners.setdefault(having, []).append(name)
     for having, names in owners.items():
         for name in names:
             if any(own[i][name].shape != shared[name].shape for i in having):
                 raise TrainingError(f"the models to be trained together differ in {name}")
-        means = mean_weights([{name: own[i][name].detach() for name in names} for i in having])
-        for name, mean in means.items():
-            if mean.any():  # of differences that nobody has learned yet there is no mean
+        counted = [i for i in having for _ in range(weights[i])]
+        if counted:
+            means = mean_weights([{name: own[i][name].detach() for name in names} for i in counted])
+            for name, mean in means.items():
                 shared[name].data.copy_(mean)
+
+
+def _is_learned(name: str, tensors: Mapping[str, Tensor]) -> bool:
+    """Say whether a model has a weight, and not as a difference that is still zero."""
+    if name not in tensors:
+        return False
+    up = name.removesuffix(DOWN) + UP if name.endswith(DOWN) else name
+    return not up.endswith(UP) or bool(tensors[up].any())
 
 
 def _tuned(model: TransducerModel) -> nn.Module:
