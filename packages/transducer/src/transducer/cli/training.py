@@ -128,9 +128,7 @@ def _default_recipe(train_files: tuple[str, ...]) -> str:
 
 
 @click.command()
-@click.argument(
-    "plan", metavar="PLAN", required=False, type=click.Path(exists=True, dir_okay=False)
-)
+@click.argument("plan", required=False, type=click.Path(dir_okay=False))
 @click.option("-o", "--output", metavar="DIR", default="runs/joint", show_default=True)
 @click.option(
     "--resume",
@@ -145,8 +143,8 @@ def joint(
 ) -> None:
     """Train models of several frameworks in turn, with one contextual encoder.
 
-    PLAN is a TOML file: `updates`, and for each task a table with `recipe`, `train`, `dev`, `set`,
-    `seed` and `weight`. DIR gets a model directory for each task.
+    PLAN is a TOML file (-: standard input): `updates`, and for each task a table with `recipe`,
+    `train`, `dev`, `set`, `seed` and `weight`. DIR gets a model directory for each task.
     """
     from transducer import console
     from transducer.training.joint import Plan, load_runs, read_plan, train_together
@@ -157,7 +155,7 @@ def joint(
         trained = (
             Plan(load_runs(Path(resume)), [])
             if resume
-            else read_plan(Path(str(plan)), Path(output), device)
+            else read_plan(str(plan), Path(output), device)
         )
         train_together(
             trained.runs,

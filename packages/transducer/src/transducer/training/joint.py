@@ -27,7 +27,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
-from graphconv.io.files import lock, os_errors
+from graphconv.io.files import chunks, lock, os_errors, shown
 from transducer.cache import cache_folder
 from transducer.config import TASKS, Config, load_recipe, override
 from transducer.distributed import lost_processes
@@ -75,14 +75,14 @@ class Plan(NamedTuple):
     weights: list[int]
 
 
-def read_plan(path: Path, folder: Path, device: str) -> Plan:
-    """Read the trainings of a plan, each with a folder of its own in *folder*."""
+def read_plan(source: str, folder: Path, device: str) -> Plan:
+    """Read the trainings of a plan, a file or ``-``; each gets a folder of its own in *folder*."""
+    path = shown(source)
     try:
-        with path.open("rb") as file:
-            tables = tomllib.load(file)
+        tables = tomllib.loads(b"".join(chunks(source)).decode("utf-8"))
         updates = checked(Annotated[int, Range(1, 10**9)], tables.pop("updates", 0), "updates")
         parts = {name: checked(Part, table, name) for name, table in tables.items()}
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, SchemaError) as error:
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError, SchemaError) as error:
         raise ConfigError(f"{path}: {error}") from error
     unknown = next((name for name in parts if name not in TASKS), None)
     if unknown or len(parts) < 2:

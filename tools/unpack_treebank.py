@@ -1,0 +1,39 @@
+"""Unpack the files of a treebank: ``unpack_treebank.py ewt-train.tar.gz -o ewt-train``.
+
+Treebanks of many small files are distributed as archives; readers take folders.
+"""
+
+from __future__ import annotations
+
+import tarfile
+from pathlib import Path
+
+import click
+
+from graphconv import cliutil
+from graphconv.io.files import output_folder
+
+
+@click.command()
+@click.argument("archive", type=click.Path(exists=True, dir_okay=False))
+@click.option("-o", "--output", required=True, metavar="DIR")
+def main(archive: str, output: str) -> None:
+    """Write the files of ARCHIVE (tar, also packed) to DIR, without the folders they are in."""
+    broken = (tarfile.TarError, EOFError, OSError)
+    with (
+        cliutil.data_errors(*broken),
+        output_folder(output) as folder,
+        tarfile.open(archive) as tar,
+    ):
+        for member in tar:
+            content = tar.extractfile(member)
+            name = Path(member.name).name
+            if content is None or name.startswith("."):
+                continue
+            if (folder / name).exists():
+                raise cliutil.DataError(f"{archive} has two files called {name}")
+            (folder / name).write_bytes(content.read())
+
+
+if __name__ == "__main__":
+    main()
