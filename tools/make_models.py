@@ -108,7 +108,8 @@ def _settings(step: Step, tables: Mapping[str, Any]) -> dict[str, object]:
     for key, setting in (("from", "train.start_from"), ("encoder_from", "train.contextual_from")):
         if key in step:
             settings[setting] = f"{{{step[key]}}}"
-    return settings | step.get("set", {})
+    settings |= step.get("set", {})
+    return settings
 
 
 def _train(step: Step, tables: Mapping[str, Any]) -> list[str]:
