@@ -17,7 +17,7 @@ from transducer.frameworks.amr.numbers import parse_number
 from transducer.frameworks.amr.structure import fresh_constants
 
 # Below these roles a string is as it should be.
-_STRINGS = re.compile(r"(op|snt)\d+|value|wiki|era|timezone|time|name|li|mode|polite|polarity")
+_STRINGS = re.compile(r"(op|snt)\d+|value|wiki|era|timezone|time|li|mode|polite|polarity")
 # These, and clock times and the like, are no misplaced words.
 _OWN_ARGUMENTS = re.compile(r".*-91")
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
@@ -25,6 +25,7 @@ _NUMERIC = frozenset({"quant", "value"})
 _YEARS = re.compile(r"([12]\d{3})[-–]([12]\d{3})")
 _ERAS = frozenset({"BC", "AD", "BCE", "CE", "B.C.", "A.D."})
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
+_NAME = "name"
 _UNKNOWN_NAME = "thing"
 
 Part = tuple[list[Node], list[Edge]]
@@ -53,7 +54,11 @@ def repair_constants(graph: Graph, gazetteer: Gazetteer, concept_of: Callable[[s
     for run in _runs(misplaced, nodes, forms):
         words = [_text(nodes[edge.target]) for edge in run]
         parts.update({edge: ([], []) for edge in run})
-        parts[run[0]] = _meant(run[0], words, gazetteer, concept_of, fresh)
+        parts[run[0]] = (
+            _name(run[0], words, fresh)
+            if run[0].label == _NAME
+            else _meant(run[0], words, gazetteer, concept_of, fresh)
+        )
     dropped = {edge.target for edge in misplaced}
     kept = [node for node in graph.nodes if node.id not in dropped]
     added = [node for part in parts.values() for node in part[0]]
@@ -148,7 +153,13 @@ def _meant(
     if not text[:1].isupper():
         return [Node(edge.target, concept_of(text))], [edge]
     entity = Node(edge.target, known[0].type if known else _UNKNOWN_NAME)
-    name = Node(next(fresh), "name")
+    above = Edge(entity.id, next(fresh), _NAME)
+    nodes, edges = _name(above, words, fresh)
+    return [entity, *nodes], [edge, *edges]
+
+
+def _name(edge: Edge, words: Sequence[str], fresh: Iterator[str]) -> Part:
+    """Return the name node to which an edge leads, with its words."""
     operands = [Node(next(fresh), f'"{word}"', constant=True) for word in words]
-    named = [Edge(name.id, node.id, f"op{n}") for n, node in enumerate(operands, start=1)]
-    return [entity, name, *operands], [edge, Edge(entity.id, name.id, "name"), *named]
+    named = [Edge(edge.target, node.id, f"op{n}") for n, node in enumerate(operands, start=1)]
+    return [Node(edge.target, _NAME), *operands], [edge, *named]

@@ -1,8 +1,8 @@
 """The AMR steps in order, before training and after decoding; each has its switch in AmrConfig.
 
 Before: Wikipedia pages are removed, entities folded, senses removed.
-After: senses restored, entities unfolded, negations added, misplaced constants and known names
-corrected, Wikipedia pages added, the graph completed, operands numbered.
+After: senses restored, entities unfolded, negations added, misplaced constants, quantities and
+known names corrected, Wikipedia pages added, the graph completed, operands numbered.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from transducer.frameworks.amr.constants import repair_constants
 from transducer.frameworks.amr.entities import Template
 from transducer.frameworks.amr.known_names import correct_names
 from transducer.frameworks.amr.operands import number_operands
+from transducer.frameworks.amr.quantities import repair_quantities
 from transducer.frameworks.amr.recover import recover
 from transducer.frameworks.amr.tables import Tables, copy_lemma
 from transducer.text.tokens import tokenize
@@ -136,7 +137,7 @@ def postprocess(
         tables.known_names,
         lambda form: copy_lemma(Token(form), tables),
     )
-    graph = correct_names(graph, tables.known_names)
+    graph = correct_names(repair_quantities(graph), tables.known_names)
     if options.wiki:
         graph = wiki.restore_wiki(graph, tables.known_pages, wikifier)
     return replace(number_operands(recover(graph)), tokens=record.tokens)
