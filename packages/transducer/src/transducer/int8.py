@@ -19,6 +19,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 if TYPE_CHECKING:
+    from torch.nn.utils.rnn import PackedSequence
+
     from transducer.model.network import TransducerModel
 
 _SMALLEST = 64
@@ -38,10 +40,14 @@ class Int8Linear(nn.Module):
 
     def forward(self, inputs: Tensor) -> Tensor:
         """Return inputs W' + b."""
+        result: Tensor = torch.ops.quantized.linear_dynamic(inputs, self.packed(), True)
+        return result
+
+    def packed(self) -> Any:
+        """Return the weights in the order in which the CPU reads them."""
         if self._packed is None:  # made when the weights are there
             self._packed = _packed(self.weight, self.scale, self.bias)
-        result: Tensor = torch.ops.quantized.linear_dynamic(inputs, self._packed, True)
-        return result
+        return self._packed
 
 
 def _rounded_rows(weight: Tensor) -> tuple[Tensor, Tensor]:
@@ -55,7 +61,6 @@ def _rounded_rows(weight: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _packed(weight: Any, scale: Any, bias: Any) -> Any:
-    """Return rounded weights in the order in which the CPU reads them."""
     zero = torch.zeros(len(weight), dtype=torch.long)
     with _undeprecated():
         rounded = torch._make_per_channel_quantized_tensor(weight, scale, zero, 0)
@@ -71,59 +76,62 @@ def _undeprecated() -> Iterator[None]:
 
 
 class Int8Cell(nn.Module):
-    """An LSTM cell whose weights are rounded."""
+    """The rounded weights of one layer of an LSTM, in one direction."""
 
     def __init__(self, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor, b_hh: Tensor) -> None:
         super().__init__()
         self.input = Int8Linear(w_ih, b_ih)
         self.recurrent = Int8Linear(w_hh, b_hh)
 
-    def forward(self, x: Tensor, h: Tensor, c: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the next h and c."""
-        return self.step(self.input(x), h, c)
-
-    def step(self, projected: Tensor, h: Tensor, c: Tensor) -> tuple[Tensor, Tensor]:
-        """Do the same for an input that is projected already."""
-        gates = projected + self.recurrent(h)
-        i, f, _, o = gates.sigmoid().chunk(4, dim=-1)  # one call for three
-        c = f * c + i * gates.chunk(4, dim=-1)[2].tanh()
-        return o * c.tanh(), c
+    def packed(self) -> Any:
+        """Return them as torch's LSTM wants them."""
+        of_input, recurrent = self.input, self.recurrent
+        return torch.ops.quantized.make_quantized_cell_params_dynamic(
+            of_input.packed(), recurrent.packed(), of_input.bias, recurrent.bias, True
+        )
 
 
-class Int8BiLSTM(nn.Module):
-    """A BiLSTM whose weights are rounded; it does what ``padded_bilstm`` does."""
+class Int8LSTM(nn.Module):
+    """An LSTM whose weights are rounded: what ``nn.LSTM`` does with packed sequences, or a step."""
 
     def __init__(self, lstm: nn.LSTM) -> None:
         super().__init__()
-        self.size = lstm.hidden_size
+        self.size, self.layers, self.both_ways = (
+            lstm.hidden_size,
+            lstm.num_layers,
+            lstm.bidirectional,
+        )
         self.cells = nn.ModuleList(Int8Cell(*weights) for weights in lstm.all_weights)
+        self._packed: list[Any] = []
 
-    def forward(self, inputs: Tensor, mask: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Return states (B, S, 2H) and final (2 * layers, B, H) twice."""
-        finals = []
-        for layer in range(0, len(self.cells), 2):
-            runs = [self._run(self.cells[layer + way], inputs, mask, way) for way in (0, 1)]
-            inputs = torch.cat([states for states, *_ in runs], dim=-1)
-            finals += [final for _, *final in runs]
-        hidden, cells = zip(*finals, strict=True)
-        return inputs, torch.stack(hidden), torch.stack(cells)
+    def forward(self, packed: PackedSequence) -> tuple[PackedSequence, tuple[Tensor, Tensor]]:
+        """Return the states, and the last hidden and cell of each layer and direction."""
+        sentences = int(packed.batch_sizes[0])
+        zeros = packed.data.new_zeros(len(self.cells), sentences, self.size)
+        states, hidden, cell = self._run(packed.data, packed.batch_sizes, (zeros, zeros))
+        order: Any = packed.unsorted_indices
+        final = (hidden.index_select(1, order), cell.index_select(1, order))
+        return packed._replace(data=states), final
 
-    def _run(
-        self, cell: Any, inputs: Tensor, mask: Tensor, way: int
-    ) -> tuple[Tensor, Tensor, Tensor]:
-        projected = cell.input(inputs).unbind(1)  # of all words at once
-        here, full = mask.unsqueeze(-1).unbind(1), mask.all(0).tolist()
-        h = c = inputs.new_zeros(len(inputs), self.size)
-        states = [h] * len(projected)
-        for place in reversed(range(len(projected))) if way else range(len(projected)):
-            new_h, new_c = cell.step(projected[place], h, c)
-            if full[place]:
-                states[place] = h = new_h
-                c = new_c
-            else:  # padding leaves everything as it was
-                h, c = torch.where(here[place], new_h, h), torch.where(here[place], new_c, c)
-                states[place] = torch.where(here[place], h, 0.0)
-        return torch.stack(states, dim=1), h, c
+    def step(self, inputs: Tensor, hidden: Tensor, cell: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Take one step: (N, ·), (layers, N, D) twice -> h, hidden, cell."""
+        return self._run(inputs, torch.tensor([len(inputs)]), (hidden, cell))
+
+    def _run(self, *given: Any) -> tuple[Tensor, Tensor, Tensor]:
+        if not self._packed:  # made when the weights are there
+            self._packed = [cell.packed() for cell in self.cells]  # type: ignore[operator]
+        result: tuple[Tensor, Tensor, Tensor] = torch.quantized_lstm(
+            *given,
+            self._packed,
+            has_biases=True,
+            num_layers=self.layers,
+            dropout=0.0,
+            train=False,
+            bidirectional=self.both_ways,
+            dtype=torch.qint8,
+            use_dynamic=True,
+        )
+        return result
 
 
 class Bf16Linear(nn.Module):
@@ -174,8 +182,6 @@ def to_int8(model: TransducerModel) -> TransducerModel:
     shared: dict[int, Any] = {id(weight): weight for weight in model.parameters()}
     result = copy.deepcopy(model, shared).eval()
     shorten(result.encoder_embedding)
-    result.decoder_cells = nn.ModuleList(Int8Cell(*layer) for layer in result.decoder.all_weights)
-    result.decoder = None  # its cells take its place
-    result.encoder = Int8BiLSTM(result.encoder)
+    result.encoder, result.decoder = Int8LSTM(result.encoder), Int8LSTM(result.decoder)
     _replace_linear(result, Int8Linear, but=result.encoder_embedding)
     return result

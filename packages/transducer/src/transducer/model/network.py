@@ -15,8 +15,6 @@ LSTM call per side and large matrix products. Decoding calls the same parts one 
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import torch
@@ -96,14 +94,13 @@ class TransducerModel(nn.Module):
         self.index_embedding = nn.Embedding(MAX_INDEX, c.index_size)
         self.relation_embedding = nn.Embedding(len(v.relations), c.relation_size, padding_idx=PAD)
         node = self.node_embedding.size
-        self.decoder: Any = nn.LSTM(
+        self.decoder: Any = nn.LSTM(  # or an 8-bit one, too
             node + c.index_size,
             c.decoder_size,
             c.decoder_layers,
             batch_first=True,
             dropout=c.dropout if c.decoder_layers > 1 else 0.0,
         )
-        self.decoder_cells = nn.ModuleList()  # 8-bit ones, see transducer.int8
         self.encoder_attention = MLPAttention(c.decoder_size, states, c.attention_size)
         edge = c.relation_size + node + c.index_size
         self.ffn_relation = nn.Linear(c.decoder_size + states + edge, c.decoder_size)
@@ -135,11 +132,9 @@ class TransducerModel(nn.Module):
     def encode(self, batch: Batch) -> Encoded:
         """Encode the sentences: embedding module and multi-layer BiLSTM (equation 1)."""
         embedded = self.dropout(self.encoder_embedding(batch))  # (B, S, E)
-        if isinstance(self.encoder, nn.LSTM):
-            run = packed_bilstm if embedded.is_cuda else padded_bilstm
-            states, hidden, cell = run(self.encoder, embedded, batch.source_mask)
-        else:
-            states, hidden, cell = self.encoder(embedded, batch.source_mask)
+        padded = isinstance(self.encoder, nn.LSTM) and not embedded.is_cuda
+        run = padded_bilstm if padded else packed_bilstm
+        states, hidden, cell = run(self.encoder, embedded, batch.source_mask)
         states = self.dropout(states)  # (B, S, 2H)
         frames = states.new_zeros(len(states), 0)
         if self.frames is not None:
@@ -168,13 +163,12 @@ class TransducerModel(nn.Module):
 
         Two products a layer: an LSTM call would reorder all weights for the sake of one step.
         """
-        cells: Iterable[Any] = self.decoder_cells or [
-            functools.partial(_cell, weights) for weights in self.decoder.all_weights
-        ]
+        if not isinstance(self.decoder, nn.LSTM):
+            return self.decoder.step(inputs, hidden, cell)
         states = []
         h = inputs
-        for cell_of, h_before, c_before in zip(cells, hidden, cell, strict=True):
-            h, c = cell_of(h, h_before, c_before)
+        for weights, *before in zip(self.decoder.all_weights, hidden, cell, strict=True):
+            h, c = torch.lstm_cell(h, before, *weights)
             states.append((h, c))
         h_all, c_all = zip(*states, strict=True)
         return h, torch.stack(h_all), torch.stack(c_all)
@@ -488,7 +482,7 @@ class Bilinear(nn.Module):
         return (projected @ source.unsqueeze(-1)).squeeze(-1) + self.bias
 
 
-def packed_bilstm(lstm: nn.LSTM, inputs: Tensor, mask: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+def packed_bilstm(lstm: nn.Module, inputs: Tensor, mask: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """Run a BiLSTM over padded sentences: states (B, S, 2H) and final (2 * layers, B, H) twice."""
     lengths = mask.sum(1)
     # What is packed has a token; a sentence without one gets the states that it had before.
@@ -529,10 +523,6 @@ def padded_bilstm(lstm: nn.LSTM, inputs: Tensor, mask: Tensor) -> tuple[Tensor, 
         cells.append(cell)
         inputs = functional.dropout(states, lstm.dropout, lstm.training)
     return states, torch.stack(hidden), torch.cat(cells)
-
-
-def _cell(weights: Sequence[Tensor], x: Tensor, h: Tensor, c: Tensor) -> tuple[Tensor, Tensor]:
-    return torch.lstm_cell(x, (h, c), *weights)
 
 
 def gather_states(states: Tensor, tokens: Tensor) -> Tensor:

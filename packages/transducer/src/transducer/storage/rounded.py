@@ -42,7 +42,7 @@ from transducer.storage import checkpoint
 from transducer.storage.compact import PRETRAINED
 from transducer.storage.writing import write_text, written
 
-FORMAT = 1
+FORMAT = 2
 """Changes whenever the same files give other rounded weights, or are stored in another way."""
 
 _WEIGHTS = "rounded.safetensors"
