@@ -30,12 +30,27 @@ _SMALLEST = 64
 class Int8Linear(nn.Module):
     """A linear layer whose weights are rounded."""
 
+    weight: Tensor
+    scale: Tensor
+    bias: Tensor | None
+
     def __init__(self, weight: Tensor, bias: Tensor | None = None) -> None:
         super().__init__()
         rounded, scale = _rounded_rows(weight.detach())
+        self._hold(rounded, scale, None if bias is None else bias.detach())
+
+    @classmethod
+    def of(cls, rounded: Tensor, scale: Tensor, bias: Tensor | None) -> Int8Linear:
+        """Return a layer of weights that are rounded already."""
+        layer = cls.__new__(cls)
+        nn.Module.__init__(layer)
+        layer._hold(rounded, scale, bias)
+        return layer
+
+    def _hold(self, rounded: Tensor, scale: Tensor, bias: Tensor | None) -> None:
         self.register_buffer("weight", rounded)
         self.register_buffer("scale", scale)
-        self.register_buffer("bias", None if bias is None else bias.detach())
+        self.register_buffer("bias", bias)
         self._packed: Any = None
 
     def forward(self, inputs: Tensor) -> Tensor:
@@ -184,4 +199,5 @@ def to_int8(model: TransducerModel) -> TransducerModel:
     shorten(result.encoder_embedding)
     result.encoder, result.decoder = Int8LSTM(result.encoder), Int8LSTM(result.decoder)
     _replace_linear(result, Int8Linear, but=result.encoder_embedding)
+    result.fixed = True
     return result

@@ -8,7 +8,6 @@ choices away, and where they would leave none, the end symbol remains.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -21,15 +20,6 @@ from transducer.decoding.hypotheses import Choice, Hypotheses
 from transducer.decoding.rules import Rules
 
 
-class Possible(NamedTuple):
-    """Which outcomes the rules allow."""
-
-    labels: Tensor  # (N or 1, V)
-    words: Tensor  # (N, M * S)
-    copies: Tensor  # (N, rows)
-    ended: Tensor  # (N,) only the end is possible
-
-
 class Constraints:
     """The rules of graphs whose nodes have labels, such as AMR: an edge may lead anywhere."""
 
@@ -40,27 +30,34 @@ class Constraints:
         self.n_labels = len(rules.labels)
         self.labels = torch.ones_like(rules.label_leaf)
         self.labels[[PAD, UNK]] = False
+        self.further_labels = (self.labels & ~rules.label_first).unsqueeze(0)
         self.predicted = rules.kinds >= 0
         self.kinds = rules.kinds.clamp(min=0)
+        self.core = torch.where(rules.core < 0, rules.n_core, rules.core)
+        self.is_core = rules.core >= 0
+        self.reversed = rules.kinds == int(RelationKind.REVERSED)
         known = set(rules.kinds.tolist())
         self.has = {kind: int(kind) in known for kind in RelationKind}
 
     # Nodes ---------------------------------------------------------------------------------------
 
-    def outcomes(self, hyp: Hypotheses) -> Possible:
-        """Return which outcomes are possible."""
+    def outcomes(self, hyp: Hypotheses) -> Tensor:
+        """Return which outcomes are possible: (N, V + M * S + rows)."""
         label, word, copy = self.labels.unsqueeze(0), self.words(hyp), self.copies(hyp)
         if hyp.length == 0:
             label = label.clone()
             label[:, EOS] = False
             label, word = self.first(hyp, label, word)
         else:
-            label, copy = self.further(hyp, label & ~self.rules.label_first, copy)
+            label, copy = self.further(hyp, self.further_labels, copy)
+        possible = torch.cat([label.expand(len(hyp), -1), word, copy], 1)
         if self.limit_copies:
-            spent = self._spent(hyp)
-            label, word = label & ~spent[:, : self.n_labels], word & ~spent[:, self.n_labels :]
-        nothing = ~(label.any(1) | word.any(1) | copy.any(1))
-        return Possible(label, word, copy, self.must_end(hyp) | nothing)
+            offers, spent = hyp.each(hyp.sentences.offers), hyp.state.left <= 0
+            possible.scatter_(1, offers, possible.gather(1, offers) & ~spent)
+        ended = self.must_end(hyp)
+        possible &= ~ended.unsqueeze(1)
+        possible[:, EOS].logical_or_(~possible.any(1))
+        return possible
 
     def first(self, hyp: Hypotheses, label: Tensor, word: Tensor) -> tuple[Tensor, Tensor]:
         """Return which labels and offers the first row can have."""
@@ -88,40 +85,29 @@ class Constraints:
 
     def copies(self, hyp: Hypotheses) -> Tensor:
         """Return which rows can be copied: the first row of each node that can have a second."""
-        return self.first_rows(hyp) & (hyp.rows.kind[:, 1 : hyp.length + 1] != RowKind.LEAF)
+        return hyp.fact(self.first_rows) & (hyp.rows.kind[:, 1 : hyp.length + 1] != RowKind.LEAF)
 
     def first_rows(self, hyp: Hypotheses) -> Tensor:
         """Return which rows are the first of their node: (N, rows)."""
-        numbers = torch.arange(1, hyp.length + 1, device=hyp.rows.node.device)
-        return hyp.rows.node[:, 1 : hyp.length + 1] == numbers
-
-    def _spent(self, hyp: Hypotheses) -> Tensor:
-        """Return which outcomes are offers that cannot be copied any more: (N, V + M * S)."""
-        left = hyp.state.left
-        spent = torch.zeros(
-            len(left), self.n_labels + left.shape[1], dtype=torch.bool, device=left.device
-        )
-        return spent.scatter_(1, hyp.each(hyp.sentences.offers), left <= 0)
+        return hyp.rows.node[:, 1 : hyp.length + 1] == hyp.fact(numbers)
 
     # Sources -------------------------------------------------------------------------------------
 
     def heads(self, hyp: Hypotheses, parent: Tensor, new_word: Tensor | None) -> Tensor:
         """Return the rows that can be the head of a next row: (choices, rows 1..n)."""
-        if hyp.open is None:
-            hyp.open = self.open_rows(hyp)
-        kind = hyp.rows.kind[:, 1 : hyp.length + 1]
-        heads = (hyp.open & (kind == RowKind.NODE))[parent]
+        kind, is_open = hyp.rows.kind[:, 1 : hyp.length + 1], hyp.fact(self.open_rows)
+        heads = hyp.of(is_open & (kind == RowKind.NODE), parent)
         if new_word is not None and self.has[RelationKind.PHRASE]:
-            heads |= (hyp.open & (kind == RowKind.WORD))[parent] & new_word.unsqueeze(1)
+            heads |= hyp.of(is_open & (kind == RowKind.WORD), parent) & new_word.unsqueeze(1)
         return heads
 
     def open_rows(self, hyp: Hypotheses) -> Tensor:
         """Return the rows on the path to the last one that are where their node's children are."""
         n = hyp.length
         rows = slice(1, n + 1)
-        numbers = torch.arange(1, n + 1, device=hyp.rows.node.device)
         primary = hyp.rows.primary.gather(1, hyp.rows.node[:, rows])
-        there = hyp.pairs.ancestors[:, n, rows] & ((primary == 0) | (primary == numbers))
+        there = (primary == 0) | (primary == hyp.fact(numbers))
+        there &= hyp.pairs.ancestors[:, n, rows]
         return there & ~hyp.rows.elsewhere[:, rows]
 
     def barred(self, hyp: Hypotheses, choice: Choice) -> Tensor:
@@ -151,31 +137,32 @@ class Constraints:
 
     def _repeated_roles(self, hyp: Hypotheses, choice: Choice, node: Tensor) -> Tensor:
         """Return the relations that would give a node a core role it has already."""
-        core, kinds = self.rules.core, self.rules.kinds
-        of_head = hyp.rows.core[choice.parent, node][:, core.clamp(min=0)]
-        of_child = hyp.rows.core[choice.parent, choice.node][:, core.clamp(min=0)]
-        reverse = kinds == int(RelationKind.REVERSED)
-        return torch.where(reverse, of_child, of_head) & (core >= 0)
+        of_head = hyp.rows.core[choice.parent, node][:, self.core]
+        of_child = hyp.rows.core[choice.parent, choice.node][:, self.core]
+        return torch.where(self.reversed, of_child, of_head) & self.is_core
 
     # Noting a row --------------------------------------------------------------------------------
 
-    def note(self, hyp: Hypotheses, choice: Choice, relation: Tensor, leaf: Tensor) -> None:
+    def note(self, hyp: Hypotheses, choice: Choice, relation: Tensor, kind: Tensor) -> None:
         """Write down what the last row means for the next ones; *relation* is its kind.
 
-        Called when the row's numbers are there, and its node is known to be a *leaf* or not.
+        Called when the row's numbers are there; *kind* is what may hang below its node.
         """
-        i, rows, everyone = hyp.length, hyp.rows, hyp.everyone
-        rows.kind[:, i] = torch.where(leaf, int(RowKind.LEAF), int(RowKind.NODE))
-        rows.settled[everyone, choice.node] = True
-        self.note_edge(hyp, choice, relation)
-        rows.link_token[:, i] = torch.where(
-            choice.is_copy, rows.link_token[everyone, choice.node], choice.token
-        )
+        i, rows = hyp.length, hyp.rows
+        rows.kind[:, i] = kind
+        rows.link_token[:, i] = choice.token
+        if self.unique_core_roles:
+            source, _ = self.edge_ends(hyp, choice, relation)
+            rows.core[hyp.everyone, source, self.core[rows.relation[:, i]]] = True
 
-    def note_edge(self, hyp: Hypotheses, choice: Choice, relation: Tensor) -> None:
-        """Write down the edge that the last row stands for."""
-        source, target, is_edge = edge_ends(hyp, choice, relation)
-        hyp.add_edge(source, target, is_edge)
+    def edge_ends(self, hyp: Hypotheses, choice: Choice, relation: Tensor) -> tuple[Tensor, Tensor]:
+        """Return source and target of the edge of the last row: (N,) each."""
+        above = hyp.rows.node[hyp.everyone, hyp.rows.head[:, hyp.length]]
+        if not self.has[RelationKind.REVERSED]:
+            return above, choice.node
+        backwards = relation == RelationKind.REVERSED
+        source = torch.where(backwards, choice.node, above)
+        return source, torch.where(backwards, above, choice.node)
 
     # The end -------------------------------------------------------------------------------------
 
@@ -185,11 +172,6 @@ class Constraints:
         return rows
 
 
-def edge_ends(hyp: Hypotheses, choice: Choice, relation: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Return source and target of the edge of the last row, and whether it has one: (N,) each."""
-    head = hyp.rows.head[:, hyp.length]
-    above = hyp.rows.node[hyp.everyone, head]
-    reverse = relation == RelationKind.REVERSED
-    source = torch.where(reverse, choice.node, above)
-    target = torch.where(reverse, above, choice.node)
-    return source, target, head > 0
+def numbers(hyp: Hypotheses) -> Tensor:
+    """Return the numbers of the rows: (rows,)."""
+    return torch.arange(1, hyp.length + 1, device=hyp.everyone.device)

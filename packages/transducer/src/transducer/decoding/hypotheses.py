@@ -6,6 +6,7 @@ symbol. Tensors of rows have room for T of them, more than there are; what is no
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -27,6 +28,7 @@ class Sentences(NamedTuple):
     offered: Tensor  # (B, M * S) whether a place is an outcome, the first of equal offers
     offer_vectors: Tensor  # (B, M * S, node size)
     offer_leaf: Tensor  # (B, M * S) whether a node copied from there has no children
+    kinds: Tensor  # (B, V + M * S) RowKind of what is a label or copied from there: leaf or node
     limit: Tensor  # (B,) most rows
 
     def select(self, numbers: Tensor) -> Sentences:
@@ -77,15 +79,16 @@ class Rows(NamedTuple):
     other_scores: Tensor  # (N, T, 3, W)
     attention: Tensor  # (N, T, S)
     primary: Tensor  # (N, T) per node: the row that has its children, or 0
-    settled: Tensor  # (N, T) per node: whether it has a row that is not remote
-    core: Tensor  # (N, T, n_core) per node: its core roles
+    settled: Tensor  # (N, T) per node of UCCA: whether it has a row that is not remote
+    core: Tensor  # (N, T, n_core + 1) per node: its core roles, and whether it has others
+    path: Tensor  # (N, T, DEPTH) the row and those above it, if links are followed
 
 
 class Pairs(NamedTuple):
     """What holds between rows, or between nodes at their first row."""
 
     ancestors: Tensor  # (N, T, T) row j is on the path from the root to row i
-    edges: Tensor  # (N, T, T) there is an edge from node i to node j; of units, a path
+    edges: Tensor  # (N, T, T) of words: an edge from node i to node j; of units: a path
 
 
 @dataclass(slots=True)
@@ -100,8 +103,9 @@ class Hypotheses:
     traversal: Traversal | None = None  # (N, 1, ...) where links lead from the open rows
     beam: int = 1
     length: int = 0
-    open: Tensor | None = None  # (N, length) rows that something may still hang below
+    facts: dict[str, Tensor] = field(default_factory=dict)  # see fact
     everyone: Tensor = field(init=False)  # (N,) the numbers of the hypotheses
+    positions: Tensor = field(init=False)  # (S,) 1 + position of the words
 
     def __post_init__(self) -> None:
         self._count()
@@ -110,11 +114,24 @@ class Hypotheses:
         return len(self.state.score)
 
     def _count(self) -> None:
-        self.everyone = torch.arange(len(self), device=self.state.score.device)
+        device = self.state.score.device
+        self.everyone = torch.arange(len(self), device=device)
+        self.positions = torch.arange(1, self.state.used.shape[1] + 1, device=device)
 
     def each(self, per_sentence: Tensor) -> Tensor:
         """Repeat what belongs to sentences for each of their hypotheses."""
         return per_sentence if self.beam == 1 else per_sentence.repeat_interleave(self.beam, 0)
+
+    def of(self, per_hypothesis: Tensor, parent: Tensor) -> Tensor:
+        """Return what belongs to some hypotheses; all of them, in greedy search, need no copy."""
+        return per_hypothesis if parent is self.everyone else per_hypothesis[parent]
+
+    def fact(self, find: Callable[[Hypotheses], Tensor]) -> Tensor:
+        """Return what rules find in the hypotheses as they stand, once for each row."""
+        name = find.__name__
+        if name not in self.facts:
+            self.facts[name] = find(self)
+        return self.facts[name]
 
     def widen(self, beam: int) -> None:
         """Make room for *beam* hypotheses of each sentence, of which the first one exists."""
@@ -132,8 +149,7 @@ class Hypotheses:
         self.memory = Memory(*(part.index_select(1, keep) for part in self.memory))
         if self.traversal is not None:
             self.traversal = Traversal(*(part.index_select(0, keep) for part in self.traversal))
-        if self.open is not None:
-            self.open = self.open.index_select(0, keep)
+        self.facts.clear()
         used = self.length + 1
         if sentences is None:
             for tensor in (*self.rows, *self.pairs):
@@ -148,10 +164,6 @@ class Hypotheses:
         """Make room for twice as many rows."""
         self.rows = Rows(*(_doubled(tensor, 1) for tensor in self.rows))
         self.pairs = Pairs(*(_doubled(tensor, 2) for tensor in self.pairs))
-
-    def add_edge(self, source: Tensor, target: Tensor, is_edge: Tensor) -> None:
-        """Note edges between nodes."""
-        self.pairs.edges[self.everyone, source, target] |= is_edge
 
     def add_paths(self, source: Tensor, target: Tensor) -> None:
         """Note all paths that edges between nodes make; a node has one to itself."""
@@ -190,6 +202,7 @@ class Consumed(NamedTuple):
     vector: Tensor  # (n, node size)
     h: Tensor  # (n, D) LSTM state after consuming it
     state: Tensor  # (n, ·) what edges are scored from
+    start: Tensor  # (n, X)
     rel_target: Tensor  # (n, Y)
     hidden: Tensor  # (layers, n, D)
     cell: Tensor
@@ -202,23 +215,29 @@ class Choice(NamedTuple):
     outcome: Tensor  # (n,) outcome number
     log_p: Tensor  # (n,) log P(v)
     node: Tensor  # (n,) node index
+    first: Tensor  # (n,) the outcome that its node was when it first came
     is_copy: Tensor  # (n,)
     is_word: Tensor  # (n,)
     position: Tensor  # (n,) 1 + position of the word, or 0
     token: Tensor  # (n,) the same where a label is a token's, and for copied nodes too
-    slot: Tensor  # (n,) its place in consumed
+    slot: Tensor | None  # (n,) its place in consumed; None if that is its own
     consumed: Consumed
 
     def pick(self, numbers: Tensor) -> Choice:
         """Return some of the choices, in the order of *numbers*."""
-        *facts, consumed = self
-        return Choice._make((*(fact.index_select(0, numbers) for fact in facts), consumed))
+        *facts, slot, consumed = self
+        slot = numbers if slot is None else slot.index_select(0, numbers)
+        return Choice._make((*(fact.index_select(0, numbers) for fact in facts), slot, consumed))
+
+    def taken(self, part: Tensor) -> Tensor:
+        """Return what belongs to these choices of a part of what was consumed."""
+        return part if self.slot is None else part.index_select(-2, self.slot)
 
     def join(self, other: Choice) -> Choice:
         """Return the choices of both."""
         *facts, slot, consumed = self
         *more, other_slot, also = other
         joined = Consumed(*(torch.cat(parts, -2) for parts in zip(consumed, also, strict=True)))
-        slots = torch.cat([slot, other_slot + len(consumed.h)])
+        assert slot is other_slot is None  # of what was just consumed
         both = (torch.cat(parts) for parts in zip(facts, more, strict=True))
-        return Choice._make((*both, slots, joined))
+        return Choice._make((*both, None, joined))

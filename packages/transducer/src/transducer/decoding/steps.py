@@ -8,17 +8,17 @@ the decoder knows after consuming one (:meth:`Steps.consume`), from which row an
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import torch
 from torch import Tensor
+from torch.nn import functional
 
 from transducer.config import DecodeConfig
 from transducer.data.batches import Batch
 from transducer.data.examples import Item
 from transducer.data.trees import RowKind
-from transducer.data.vocabularies import EOS, ROOT
-from transducer.decoding.constraints import edge_ends
+from transducer.data.vocabularies import ROOT
 from transducer.decoding.hypotheses import (
     NEVER,
     Choice,
@@ -33,10 +33,11 @@ from transducer.decoding.hypotheses import (
 )
 from transducer.decoding.rules import Rules
 from transducer.decoding.runners_up import next_best
-from transducer.model.links import Traversal, climb, first_of, of_path
+from transducer.model.links import DEPTH, Traversal, below, by_word, first_of, of_path
 from transducer.model.network import Encoded, Past, TransducerModel
 from transducer.model.pointer import Trail
 from transducer.model.scores import TINY, outcome_probabilities
+from transducer.model.together import Reading
 
 ROWS_PER_TOKEN = 3
 EXTRA_ROWS = 20
@@ -62,6 +63,7 @@ class Steps:
         """How many of the next best choices are remembered of each node, source and relation."""
         self.constraints = rules.constraints(rules, settings)
         self.n_labels = len(rules.labels)
+        self.read = model.readers()
 
     # What may come next --------------------------------------------------------------------------
 
@@ -70,69 +72,58 @@ class Steps:
 
         Impossible ones are at -inf.
         """
-        n, state, labels = hyp.length, hyp.state, self.n_labels
+        n, state, of_rows = hyp.length, hyp.state, hyp.rows
         rows = slice(1, n + 1)
-        scores = self.model.score_nodes(
-            state.z.unsqueeze(1),
-            state.attention.unsqueeze(1),
-            hyp.sentences.encoded,
-            Past(
-                hyp.rows.node_keys[:, rows],
-                torch.ones(1, 1, n, dtype=torch.bool, device=state.z.device),
-                Trail(state.last.unsqueeze(1), state.used.unsqueeze(1)),
-                hyp.rows.token[:, rows],
-                hyp.traversal,
-            ),
+        reading = Reading(*self.read.z(state.z.unsqueeze(1)))
+        of_rows.node_keys[:, n] = reading.node_keys.squeeze(1)
+        past = Past(
+            of_rows.node_keys[:, rows],
+            None if n else torch.ones(1, 1, 0, dtype=torch.bool, device=state.z.device),
+            Trail(state.last.unsqueeze(1), state.used.unsqueeze(1)),
+            of_rows.token[:, rows],
+            hyp.traversal,
         )
+        encoded = hyp.sentences.encoded
+        scores = self.model.score_nodes(reading, state.attention.unsqueeze(1), encoded, past)
         offers = hyp.each(hyp.sentences.offers)
-        p = outcome_probabilities(scores, offers, hyp.rows.node[:, rows]).squeeze(1)
-        possible = self.constraints.outcomes(hyp)
-        end = p[:, EOS].clone()
-        p[:, :labels].masked_fill_(~possible.labels, _IMPOSSIBLE)
-        p[:, labels:].masked_fill_(~torch.cat([possible.words, possible.copies], 1), _IMPOSSIBLE)
-        p[possible.ended] = _IMPOSSIBLE
-        p[:, EOS] = torch.where(possible.ended, end, p[:, EOS])
+        p = outcome_probabilities(scores, offers, of_rows.node[:, rows]).squeeze(1)
+        p.masked_fill_(~self.constraints.outcomes(hyp), _IMPOSSIBLE)
         top, outcome = p.max(1, keepdim=True) if best == 1 else p.topk(min(best, p.shape[1]))
         return top.clamp_min(TINY).log().masked_fill(top < 0, NEVER), outcome
 
     def consume(self, hyp: Hypotheses, parent: Tensor, outcome: Tensor, log_p: Tensor) -> Choice:
         """Let the LSTM consume next nodes."""
         model, sentences, rows = self.model, hyp.sentences, hyp.rows
-        places, width = sentences.offers.shape[1], hyp.state.used.shape[1]
-        copies_from = self.n_labels + places
-        is_copy, is_label = outcome >= copies_from, outcome < self.n_labels
-        copied_row = (outcome - copies_from + 1).clamp(min=0)
+        copies_from = self.n_labels + sentences.offers.shape[1]
+        is_copy = outcome >= copies_from
+        copied_row = (outcome - (copies_from - 1)).clamp(min=0)
+        sentence = parent if hyp.beam == 1 else parent // hyp.beam
         # A label that a token offers too counts as copied from the first such token.
-        sentence = parent // hyp.beam
-        offered = sentences.offers[sentence] == outcome.unsqueeze(1)
-        own_place = (outcome - self.n_labels).clamp(0, places - 1)
-        place = torch.where(is_label | is_copy, offered.int().argmax(1), own_place)
-        from_token = offered.any(1) & ~is_copy
-        token = torch.where(from_token, place % width + 1, torch.zeros_like(place))
+        offered = hyp.of(sentences.offers, sentence) == outcome.unsqueeze(1)
+        from_token, place = offered.max(1)
+        token = (place % hyp.state.used.shape[1] + 1) * from_token
+        label = self.rules.label_vectors[outcome.clamp(max=self.n_labels - 1)]
         vector = torch.where(
-            from_token.unsqueeze(1),
-            sentences.offer_vectors[sentence, place],
-            self.rules.label_vectors[outcome.clamp(max=self.n_labels - 1)],
+            from_token.unsqueeze(1), sentences.offer_vectors[sentence, place], label
         )
         vector = torch.where(is_copy.unsqueeze(1), rows.vectors[parent, copied_row], vector)
-        new = torch.full_like(outcome, hyp.length + 1)
-        index = torch.where(is_copy, rows.node[parent, copied_row], new)
+        index = torch.where(is_copy, rows.node[parent, copied_row], hyp.length + 1)
         inputs = torch.cat([vector, model.embed_index(index)], dim=-1)
-        h, hidden, cell = model.step(
-            inputs, hyp.memory.hidden[:, parent], hyp.memory.cell[:, parent]
-        )
+        memory = hyp.memory
+        if parent is not hyp.everyone:
+            memory = Memory(*(part[:, parent] for part in memory))
+        h, hidden, cell = model.step(inputs, *memory)
         copied = model.node_embedding.copied(vector)
-        state = model.node_states(h, copied, hyp.state.context[parent])
-        words_are_nodes = self.rules.trees.words_are_nodes
-        is_new_word = ~is_label & ~is_copy & words_are_nodes
-        position = torch.where(is_new_word, token, torch.zeros_like(token))
-        was_word = rows.outcome[parent, copied_row] >= self.n_labels
-        is_word = (position > 0) | (is_copy & was_word & words_are_nodes)
-        slot = torch.arange(len(parent), device=parent.device)
-        consumed = Consumed(vector, h, state, model.mlp_rel_target(state), hidden, cell)
+        state = model.node_states(h, copied, hyp.of(hyp.state.context, parent))
+        first = torch.where(is_copy, rows.outcome[parent, copied_row], outcome)
+        if self.rules.trees.words_are_nodes:
+            position, is_word = token, first >= self.n_labels
+        else:
+            position, is_word = torch.zeros_like(token), torch.zeros_like(is_copy)
+        consumed = Consumed(vector, h, state, *_hidden(self.read.new(state)), hidden, cell)
         token = torch.where(is_copy, rows.token[parent, copied_row], token)
         return Choice(
-            parent, outcome, log_p, index, is_copy, is_word, position, token, slot, consumed
+            parent, outcome, log_p, index, first, is_copy, is_word, position, token, None, consumed
         )
 
     def sources(self, hyp: Hypotheses, choice: Choice) -> Tensor:
@@ -140,19 +131,19 @@ class Steps:
         model, n, parent = self.model, hyp.length, choice.parent
         if n == 0:
             return choice.log_p.new_zeros(len(parent), 1)
-        start = model.mlp_start(choice.consumed.state[choice.slot]).unsqueeze(1)
-        scores = model.biaffine(start, hyp.rows.ends[parent, 1 : n + 1]).squeeze(1)
+        start = choice.taken(choice.consumed.start).unsqueeze(1)
+        scores = model.biaffine(start, hyp.of(hyp.rows.ends[:, 1 : n + 1], parent)).squeeze(1)
         if model.links is not None and hyp.traversal is not None:
-            seen = Traversal(*(part[parent] for part in hyp.traversal))
+            seen = Traversal(*(hyp.of(part, parent) for part in hyp.traversal))
             copied, free = hyp.rows.link_token[parent, choice.node], first_of(~hyp.state.used)
-            word = model.link_word(choice.token, choice.is_copy, copied, free[parent])
+            word = model.link_word(choice.token, choice.is_copy, copied, hyp.of(free, parent))
             hints = model.links.score_sources(seen, word.unsqueeze(1), n + 1)
             scores = scores + hints[:, 0, 1:]
-        heads = self.constraints.heads(hyp, parent, choice.position > 0)
+        closed = ~self.constraints.heads(hyp, parent, choice.position > 0)
         if model.config.source_candidates == "open-path":
-            scores = scores.masked_fill(~heads, -1e9)
-        log_p = scores.log_softmax(-1).masked_fill(~heads, NEVER)
-        return log_p.masked_fill(self.constraints.barred(hyp, choice), NEVER)
+            scores = scores.masked_fill(closed, -1e9)
+        closed |= self.constraints.barred(hyp, choice)
+        return scores.log_softmax(-1).masked_fill(closed, NEVER)
 
     def relations(self, hyp: Hypotheses, choice: Choice, head: Tensor) -> Tensor:
         """Return log P(r), forbidden relations at -inf: (choices, R)."""
@@ -161,8 +152,8 @@ class Steps:
             result[:, ROOT] = 0.0
             return result
         source = hyp.rows.rel_sources[choice.parent, head]
-        log_p = self.model.score_relations(source, choice.consumed.rel_target[choice.slot])
-        return log_p.masked_fill(~self.constraints.relations(hyp, choice, head), NEVER)
+        log_p = self.model.score_relations(source, choice.taken(choice.consumed.rel_target))
+        return log_p.masked_fill_(~self.constraints.relations(hyp, choice, head), NEVER)
 
     # Taking a step -------------------------------------------------------------------------------
 
@@ -174,36 +165,32 @@ class Steps:
         if hyp.beam > 1:
             hyp.select(choice.parent)
         hyp.length += 1
-        hyp.open = None
+        hyp.facts.clear()
         i = hyp.length
         if i + 1 == hyp.rows.node.shape[1]:  # rules ask about the next row, too
             hyp.grow()
         rows, everyone, consumed = hyp.rows, hyp.everyone, choice.consumed
-        copied = (choice.outcome - self.n_labels - hyp.sentences.offers.shape[1] + 1).clamp(min=0)
-        outcome = torch.where(choice.is_copy, rows.outcome[everyone, copied], choice.outcome)
-        rows.outcome[:, i], rows.node[:, i] = outcome, choice.node
+        rows.outcome[:, i], rows.node[:, i] = choice.first, choice.node
         rows.head[:, i], rows.relation[:, i] = head, relation
         rows.token[:, i] = choice.token
         rows.score[:, i], rows.attention[:, i] = score.total, hyp.state.attention.exp()
         rows.node_score[:, i], rows.source_score[:, i] = score.node, score.source
         if others is not None:
             rows.others[:, i], rows.other_scores[:, i] = others
-        state = consumed.state[choice.slot]
-        rows.vectors[:, i] = consumed.vector[choice.slot]
-        rows.ends[:, i] = self.model.mlp_end(state)
-        rows.rel_sources[:, i] = self.model.mlp_rel_source(state)
-        above = rows.node[everyone, head]
-        rows.primary[everyone, above] = torch.where(head > 0, head, rows.primary[everyone, above])
+        rows.vectors[:, i] = choice.taken(consumed.vector)
+        rows.ends[:, i], rows.rel_sources[:, i] = _hidden(
+            self.read.row(choice.taken(consumed.state))
+        )
+        if i > 1:
+            rows.primary[everyone, rows.node[everyone, head]] = head
         hyp.pairs.ancestors[:, i] = hyp.pairs.ancestors[everyone, head]
-        hyp.pairs.ancestors[:, i, i] = True
-        kind = self.rules.kinds[relation].clamp(min=0)
-        self.constraints.note(hyp, choice, kind, self._leaf(hyp, outcome))
-        if self.constraints.unique_core_roles:
-            core = self.rules.core[relation]
-            rows.core[everyone, edge_ends(hyp, choice, kind)[0], core.clamp(min=0)] |= core >= 0
-        hyp.memory = Memory(consumed.hidden[:, choice.slot], consumed.cell[:, choice.slot])
+        hyp.pairs.ancestors[:, i, i].fill_(True)
+        sentence = everyone if hyp.beam == 1 else everyone // hyp.beam
+        kind = hyp.sentences.kinds[sentence, choice.first]
+        self.constraints.note(hyp, choice, self.constraints.kinds[relation], kind)
+        hyp.memory = Memory(choice.taken(consumed.hidden), choice.taken(consumed.cell))
         self._count(hyp, choice, score.total)
-        self._look(hyp, consumed.h[choice.slot])
+        self._look(hyp, choice.taken(consumed.h))
 
     def _count(self, hyp: Hypotheses, choice: Choice, log_p: Tensor) -> None:
         """Add to the score, and note which words are used."""
@@ -212,17 +199,9 @@ class Steps:
         if self.constraints.limit_copies:
             taken = hyp.each(hyp.sentences.offers) == choice.outcome.unsqueeze(1)
             left = left - taken.long()
-        used[hyp.everyone, (token - 1).clamp(min=0)] |= token > 0
+        used |= hyp.positions == token.unsqueeze(1)
         last = torch.where(token > 0, token, state.last)
         hyp.state = state._replace(score=state.score + log_p, left=left, last=last)
-
-    def _leaf(self, hyp: Hypotheses, outcome: Tensor) -> Tensor:
-        """Return whether nodes that were these outcomes have no children."""
-        of_offers = hyp.sentences.offer_leaf
-        place = (outcome - self.n_labels).clamp(0, of_offers.shape[1] - 1)
-        of_offer = of_offers[hyp.everyone // hyp.beam, place]
-        of_label = self.rules.label_leaf[outcome.clamp(max=self.n_labels - 1)]
-        return torch.where(outcome < self.n_labels, of_label, of_offer)
 
     def _look(self, hyp: Hypotheses, h: Tensor) -> None:
         """Attend to the sentence and form z after the last row's relation is known."""
@@ -230,39 +209,36 @@ class Steps:
         # The hypotheses of a sentence are to attention what steps are in training.
         by_sentence = h.view(-1, hyp.beam, h.shape[1])
         log_attention, context = model.attend(by_sentence, hyp.sentences.encoded)
-        context = context.view(len(h), 1, -1)
+        context = context.view(len(h), -1)
         everyone, head = hyp.everyone, rows.head[:, i]
-        z = model.relation_state(
-            h.unsqueeze(1),
-            context,
-            rows.relation[:, i : i + 1],
-            rows.vectors[everyone, head].unsqueeze(1),
-            rows.node[everyone, head].unsqueeze(1),
-        ).squeeze(1)
+        u, d_u = rows.vectors[everyone, head], rows.node[everyone, head]
+        z = model.relation_state(h, context, rows.relation[:, i], u, d_u)
         if model.links is not None:
             self._follow_links(hyp)
         hyp.state = hyp.state._replace(
-            attention=log_attention.view(len(h), -1), context=context.squeeze(1), z=z
+            attention=log_attention.view(len(h), -1), context=context, z=z
         )
-        rows.node_keys[:, i] = model.node_attention.keys(z)
 
     def _follow_links(self, hyp: Hypotheses) -> None:
         """See where links lead from the rows that are open after the last one."""
         i, rows = hyp.length, hyp.rows
-        itself = torch.full_like(rows.head[:, i], i)
-        deepest = torch.where(rows.node[:, i] == i, itself, rows.head[:, i])
-        open_rows = climb(deepest.unsqueeze(1), rows.head)
-        encoded = hyp.sentences.encoded
-        encoded = encoded._replace(links=hyp.each(encoded.links))
+        above = rows.path[hyp.everyone, rows.head[:, i]]
+        rows.path[:, i] = path = below(above, i)
+        expands = (rows.node[:, i] == i).unsqueeze(1)
+        open_rows = torch.where(expands, path, above).unsqueeze(1)
         words = of_path(rows.link_token, open_rows)
         used = hyp.state.used.unsqueeze(1)
-        hyp.traversal = self.model.traverse(encoded, open_rows, words, used)
+        hyp.traversal = self.model.traverse(hyp.sentences.encoded, open_rows, words, used)
 
     # Start ---------------------------------------------------------------------------------------
 
     def start(self, batch: Batch, items: Sequence[Item], beam: int) -> Hypotheses:
         """Encode the sentences and consume the begin symbol."""
         embedding, encoded = self.model.node_embedding, self.model.encode(batch)
+        if bool(batch.source_mask.all()):
+            encoded = encoded._replace(mask=None)
+        if self.model.links is not None:
+            encoded = encoded._replace(links=by_word(encoded.links))
         sentences = self._sentences(batch, items, encoded)
         embedded = embedding.embed(
             batch.nodes[:, :1], batch.node_strings[:, :1], batch.node_pos[:, :1], batch.strings
@@ -287,8 +263,7 @@ class Steps:
         nothing = torch.zeros_like(hyp.state.context)
         state = model.node_states(h, nothing, nothing)
         rows.vectors[:, 0] = begin
-        rows.ends[:, 0] = model.mlp_end(state)
-        rows.rel_sources[:, 0] = model.mlp_rel_source(state)
+        rows.ends[:, 0], rows.rel_sources[:, 0] = _hidden(self.read.row(state))
         self._look(hyp, h)
 
     def _sentences(self, batch: Batch, items: Sequence[Item], encoded: Encoded) -> Sentences:
@@ -308,12 +283,15 @@ class Steps:
         is_outcome = torch.zeros(
             n, self.n_labels + ways * width, dtype=torch.bool, device=batch.words.device
         ).scatter_(1, batch.offers, batch.source_mask.repeat(1, ways))
+        offer_leaf = leaf.flatten(1).to(batch.words.device)
+        is_leaf = torch.cat([self.rules.label_leaf.expand(n, -1), offer_leaf], dim=1)
         return Sentences(
             encoded=encoded,
             offers=batch.offers,
             offered=is_outcome[:, self.n_labels :],
             offer_vectors=embedding.join(vectors, encoded.states.repeat(1, ways, 1)),
-            offer_leaf=leaf.flatten(1).to(batch.words.device),
+            offer_leaf=offer_leaf,
+            kinds=is_leaf.to(torch.uint8) * int(RowKind.LEAF),
             limit=batch.source_mask.sum(1) * ROWS_PER_TOKEN + EXTRA_ROWS,
         )
 
@@ -375,6 +353,12 @@ class Steps:
             attention=reals(width),
             primary=numbers(),
             settled=flags(),
-            core=flags(self.rules.n_core if self.constraints.unique_core_roles else 0),
+            core=flags(self.rules.n_core + 1 if self.constraints.unique_core_roles else 0),
+            path=numbers(DEPTH if self.model.links is not None else 0),
         )
         return rows, Pairs(ancestors=flags(room), edges=flags(room))
+
+
+def _hidden(parts: Sequence[Tensor]) -> Iterator[Tensor]:
+    """Yield the hidden layers of MLPs, given what their linear layers say."""
+    return (functional.elu(part) for part in parts)

@@ -11,17 +11,30 @@ from graphconv.arborescence import Row
 from graphconv.conversion.labels import IMPLICIT, TERMINAL_CHILD, edge_label
 from graphconv.conversion.labels import relation as plain_relation
 from graphconv.graph import Graph, Token
+from transducer.config import DecodeConfig
 from transducer.data.trees import ELSEWHERE, RelationKind, RowKind, TreeRules, relation_kind
 from transducer.data.vocabularies import EOS
-from transducer.decoding.constraints import Constraints, edge_ends
+from transducer.decoding.constraints import Constraints, numbers
 from transducer.decoding.hypotheses import Choice, Hypotheses
+from transducer.decoding.rules import Rules
 from transducer.frameworks.passages import join_passages, split_passage, split_tokens
 from transducer.frameworks.tasks import LONGEST, Task
 from transducer.text.sentences import chunk
 
+_INNER = (RelationKind.PHRASE, RelationKind.TERMINAL)
+"""Relations of words that no further word hangs below."""
+
 
 class UccaConstraints(Constraints):
     """All words come before the end, a unit gets a word, a remote node its own place; no cycles."""
+
+    def __init__(self, rules: Rules, settings: DecodeConfig) -> None:
+        super().__init__(rules, settings)
+        device, inner = rules.kinds.device, _INNER
+        kinds = [RowKind.LEAF if kind in inner else RowKind.WORD for kind in RelationKind]
+        self.word_kinds = torch.tensor(kinds, dtype=torch.uint8, device=device)
+        elsewhere = [kind in ELSEWHERE for kind in RelationKind]
+        self.elsewhere = torch.tensor(elsewhere, device=device)
 
     def first(self, hyp: Hypotheses, label: Tensor, word: Tensor) -> tuple[Tensor, Tensor]:
         """Return which labels and words the first row can have: that of the root."""
@@ -32,20 +45,20 @@ class UccaConstraints(Constraints):
 
     def further(self, hyp: Hypotheses, label: Tensor, copy: Tensor) -> tuple[Tensor, Tensor]:
         """Return which labels and copies a further row can have."""
-        waiting, is_open, tight = self._waiting(hyp), self._open(hyp), self._tight(hyp)
+        waiting, is_open, tight = map(hyp.fact, (self._waiting, self._open, self._tight))
         none_unused, none_waiting = hyp.state.used.all(1), ~waiting.any(1)
         unit = ~tight.unsqueeze(1) & (~none_unused.unsqueeze(1) | self.rules.label_leaf)
         # A unit that no word is left for still needs a child.
         unit |= (tight & is_open & none_unused).unsqueeze(1) & self.rules.label_leaf
         unit[:, EOS] = none_unused & none_waiting & ~is_open
-        return label & unit, copy & (~tight.unsqueeze(1) | waiting[:, 1 : hyp.length + 1])
+        return label & unit, copy & (~tight.unsqueeze(1) | waiting)
 
     def copies(self, hyp: Hypotheses) -> Tensor:
         """Return which rows can be copied: units and their words that are not above all heads."""
         rows = slice(1, hyp.length + 1)
         is_word = hyp.rows.outcome[:, rows] >= self.n_labels
         inner = is_word & (hyp.rows.kind[:, rows] == RowKind.LEAF)
-        allowed = self.first_rows(hyp) & ~inner & ~self._above_all_heads(hyp)
+        allowed = hyp.fact(self.first_rows) & ~(inner | self._above_all_heads(hyp))
         if self.has[RelationKind.REMOTE]:
             return allowed
         return allowed & ~hyp.rows.settled[:, rows]
@@ -53,12 +66,12 @@ class UccaConstraints(Constraints):
     def heads(self, hyp: Hypotheses, parent: Tensor, new_word: Tensor | None) -> Tensor:
         """Return the rows that can be the head of a next row: an empty unit is the only one."""
         heads = super().heads(hyp, parent, new_word)
-        numbers = torch.arange(1, hyp.length + 1, device=heads.device)
-        return torch.where(self._open(hyp)[parent].unsqueeze(1), numbers == hyp.length, heads)
+        is_open = hyp.of(hyp.fact(self._open), parent).unsqueeze(1)
+        return torch.where(is_open, hyp.fact(numbers) == hyp.length, heads)
 
     def barred(self, hyp: Hypotheses, choice: Choice) -> Tensor:
         """Return which heads a copied node cannot have: those that it is above."""
-        heads = hyp.rows.node[choice.parent, 1 : hyp.length + 1]
+        heads = hyp.of(hyp.rows.node[:, 1 : hyp.length + 1], choice.parent)
         above = hyp.pairs.edges[choice.parent.unsqueeze(1), choice.node.unsqueeze(1), heads]
         return above & choice.is_copy.unsqueeze(1)
 
@@ -69,32 +82,32 @@ class UccaConstraints(Constraints):
         parent = choice.parent
         settled = hyp.rows.settled[parent, choice.node] & choice.is_copy
         phrase = hyp.rows.kind[parent, head] == RowKind.WORD
-        by_kind[:, RelationKind.PLAIN] = ~settled & ~phrase
-        by_kind[:, RelationKind.REMOTE] = ~phrase & ~self._tight(hyp)[parent]
-        by_kind[:, RelationKind.SECONDARY] = settled & ~phrase
+        unit = ~phrase
+        by_kind[:, RelationKind.PLAIN] = unit & ~settled
+        by_kind[:, RelationKind.REMOTE] = unit & ~hyp.of(hyp.fact(self._tight), parent)
+        by_kind[:, RelationKind.SECONDARY] = unit & settled
         by_kind[:, RelationKind.PHRASE] = phrase
-        by_kind[:, RelationKind.TERMINAL] = (choice.position > 0) & ~phrase
-        by_kind[:, RelationKind.NULL] = (head == 1) & ~choice.is_copy & ~choice.is_word
+        by_kind[:, RelationKind.TERMINAL] = unit & (choice.position > 0)
+        by_kind[:, RelationKind.NULL] = (head == 1) & ~(choice.is_copy | choice.is_word)
 
-    def note(self, hyp: Hypotheses, choice: Choice, relation: Tensor, leaf: Tensor) -> None:
+    def note(self, hyp: Hypotheses, choice: Choice, relation: Tensor, kind: Tensor) -> None:
         """Write down what the last row means for the next ones."""
         i, rows = hyp.length, hyp.rows
-        settled = rows.settled[hyp.everyone, choice.node]
-        super().note(hyp, choice, relation, leaf)
-        inner = (relation == RelationKind.PHRASE) | (relation == RelationKind.TERMINAL)
-        word_kind = torch.where(inner, int(RowKind.LEAF), int(RowKind.WORD))
-        rows.kind[:, i] = torch.where(choice.is_word, word_kind, rows.kind[:, i])
-        elsewhere = (relation == RelationKind.REMOTE) | (relation == RelationKind.SECONDARY)
+        super().note(
+            hyp, choice, relation, torch.where(choice.is_word, self.word_kinds[relation], kind)
+        )
+        elsewhere = self.elsewhere[relation]
         rows.elsewhere[:, i] = elsewhere
-        rows.settled[hyp.everyone, choice.node] = settled | ~elsewhere
+        rows.settled[hyp.everyone, choice.node] |= ~elsewhere
+        hyp.add_paths(*self.edge_ends(hyp, choice, relation))
+        if hyp.traversal is None:
+            return
+        rows.link_token[:, i] = torch.where(
+            choice.is_copy, rows.link_token[hyp.everyone, choice.node], choice.token
+        )
         # A new word stands for the units above it that have none.
         above = hyp.pairs.ancestors[:, i] & (rows.link_token == 0) & (choice.position > 0)[:, None]
         rows.link_token.copy_(torch.where(above, choice.token[:, None], rows.link_token))
-
-    def note_edge(self, hyp: Hypotheses, choice: Choice, relation: Tensor) -> None:
-        """Write down the paths that the last row makes."""
-        source, target, _ = edge_ends(hyp, choice, relation)
-        hyp.add_paths(source, target)
 
     def complete(self, rows: list[Row], forms: Sequence[str]) -> list[Row]:
         """Give every word and node a primary place, and every empty unit the implicit mark.
@@ -127,11 +140,8 @@ class UccaConstraints(Constraints):
         return (hyp.rows.kind[:, i] == RowKind.NODE) & ~hyp.rows.elsewhere[:, i]
 
     def _waiting(self, hyp: Hypotheses) -> Tensor:
-        """Return the nodes that have only remote rows so far: (N, T), at their first row."""
-        index = hyp.rows.node
-        rows = torch.arange(index.shape[1], device=index.device)
-        exists = (rows >= 1) & (rows <= hyp.length) & (index == rows)
-        return exists & ~hyp.rows.settled
+        """Return the nodes that have only remote rows so far: (N, rows), at their first row."""
+        return hyp.fact(self.first_rows) & ~hyp.rows.settled[:, 1 : hyp.length + 1]
 
     def _tight(self, hyp: Hypotheses) -> Tensor:
         """Return where the last rows are kept for the words and nodes that must still come.
@@ -139,7 +149,7 @@ class UccaConstraints(Constraints):
         A node takes two: its own place, and a child. No row there makes another one necessary.
         """
         left = hyp.each(hyp.sentences.limit) - hyp.length
-        return left <= (~hyp.state.used).sum(1) + 2 * self._waiting(hyp).sum(1) + 2
+        return left <= (~hyp.state.used).sum(1) + 2 * hyp.fact(self._waiting).sum(1) + 2
 
     def _above_all_heads(self, hyp: Hypotheses) -> Tensor:
         """Return the nodes that no row can be the head of, as they are above all: (N, rows).
@@ -147,15 +157,14 @@ class UccaConstraints(Constraints):
         The root is a head and below no other node, unless the last row is the only head there is.
         """
         n, index = hyp.length, hyp.rows.node
-        head = torch.where(self._open(hyp), index[:, n], index[:, min(n, 1)])
+        head = torch.where(hyp.fact(self._open), index[:, n], index[:, min(n, 1)])
         return hyp.pairs.edges[hyp.everyone, 1 : n + 1, head]
 
 
 def row_kind(label: str, relation: str, is_word: bool) -> RowKind:
     """Return what may hang below a row: only further words below a word, nothing where implicit."""
     if is_word:
-        inner = relation_kind(relation) in (RelationKind.PHRASE, RelationKind.TERMINAL)
-        return RowKind.LEAF if inner else RowKind.WORD
+        return RowKind.LEAF if relation_kind(relation) in _INNER else RowKind.WORD
     return RowKind.LEAF if label.endswith(IMPLICIT) else RowKind.NODE
 
 

@@ -74,18 +74,18 @@ class Links(nn.Module):
 
     # Features ------------------------------------------------------------------------------------
 
-    def score_words(self, z: Tensor, traversal: Traversal) -> Tensor:
-        """Score every word as the next node: (B, T, S)."""
+    def score_words(self, belief: Tensor, traversal: Traversal) -> Tensor:
+        """Score every word as the next node: (B, T, S); *belief* is what of_words reads in z."""
         of_last = traversal.scores[:, :, 0]
         following = traversal.following.logsumexp(2)
         features = torch.cat([following, of_last / _LOGITS], dim=2)  # (B, T, F, S)
-        return (self.of_words(z).unsqueeze(-1) * features).sum(2)
+        return (belief.unsqueeze(-1) * features).sum(2)
 
-    def score_copies(self, z: Tensor, traversal: Traversal, tokens: Tensor) -> Tensor:
-        """Score every earlier row as the next node, by its word: (B, T, T')."""
+    def score_copies(self, belief: Tensor, traversal: Traversal, tokens: Tensor) -> Tensor:
+        """Score every earlier row as the next node, by its word: (B, T, T'); see of_copies."""
         near = traversal.scores[:, :, :2].flatten(2, 3)  # of the last row and of its head
         features = _at(near, tokens) / _LOGITS  # (B, T, 2 * KINDS, T')
-        return (self.of_copies(z).unsqueeze(-1) * features).sum(2)
+        return (belief.unsqueeze(-1) * features).sum(2)
 
     def score_end(self, traversal: Traversal) -> Tensor:
         """Score the three sources of a node, of which one is the end: (B, T, 3)."""
@@ -106,21 +106,25 @@ class Links(nn.Module):
         return result.scatter_add(2, traversal.rows, scores)
 
 
+def by_word(links: Tensor) -> Tensor:
+    """Return how each word is linked to all, none of them first: (B, 1 + S, KINDS * S)."""
+    return functional.pad(links.flatten(2), (0, 0, 1, 0), value=_NO_LINK)
+
+
 def traverse(
     links: Tensor, path: Tensor, tokens: Tensor, used: Tensor, *, ordered: bool
 ) -> Traversal:
     """Follow the links from the open rows.
 
-    *links* (B, S, KINDS, S) are pair scores, *path* (B, T, K) the numbers of the open rows at each
-    step, *tokens* (B, T, K) 1 + position of their words or 0, *used* (B, T, S) words that are nodes
-    already. Where siblings are not *ordered* by the text, each free word may come next.
+    *links* are pair scores as :func:`by_word` has them, *path* (B, T, K) the numbers of the open
+    rows at each step, *tokens* (B, T, K) 1 + position of their words or 0, *used* (B, T, S) words
+    that are nodes already. Where siblings are not *ordered* by the text, each free word may come
+    next.
     """
-    sentences, steps, depth = path.shape
     tokens = tokens * (path > 0)
-    nothing = links.new_full((sentences, 1, *links.shape[2:]), _NO_LINK)
-    every = torch.cat([nothing, links], dim=1).flatten(2)
-    chosen = tokens.flatten(1).unsqueeze(-1).expand(-1, -1, every.shape[-1])
-    scores = every.gather(1, chosen).view(sentences, steps, depth, *links.shape[2:])
+    # Hypotheses of a sentence share its links.
+    chosen = tokens.view(len(links), -1, 1).expand(-1, -1, links.shape[-1])
+    scores = links.gather(1, chosen).view(*path.shape, KINDS, -1)
     free = ~used[:, :, None, None]
     unlinked = functional.softplus(scores) * free  # -log P(no link), of free words
     total = unlinked.sum(-1)  # (B, T, K, KINDS)
@@ -146,6 +150,11 @@ def open_rows(heads: Tensor, expands: Tensor) -> Tensor:
     return climb(torch.where(expands, rows, heads), heads)
 
 
+def below(head: Tensor, row: int) -> Tensor:
+    """Return the path of a row, given its head's: (..., DEPTH)."""
+    return functional.pad(head[..., :-1], (1, 0), value=row)
+
+
 def climb(start: Tensor, heads: Tensor) -> Tensor:
     """Return the paths from some rows to the root: (B, T), (B, T') -> (B, T, DEPTH)."""
     path = [start]
@@ -165,7 +174,8 @@ def first_of(free: Tensor) -> Tensor:
     >>> first_of(torch.tensor([[False, True], [False, False]])).tolist()
     [2, 0]
     """
-    return torch.where(free.any(-1), free.int().argmax(-1) + 1, 0)
+    found, place = free.max(-1)
+    return (place + 1) * found
 
 
 def _at(scores: Tensor, tokens: Tensor) -> Tensor:

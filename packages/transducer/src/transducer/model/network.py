@@ -30,6 +30,7 @@ from transducer.model.frames import Frames
 from transducer.model.links import (
     Links,
     Traversal,
+    by_word,
     first_of,
     of_path,
     open_rows,
@@ -38,6 +39,7 @@ from transducer.model.links import (
 from transducer.model.losses import LIKELIHOOD, Losses, LossWeights, joint_loss, log_likelihood
 from transducer.model.pointer import Pointer, Trail, trail
 from transducer.model.scores import Forced, NodeScores, masked_log_softmax
+from transducer.model.together import Readers, Reading, Together, apart
 
 
 class Encoded(NamedTuple):
@@ -46,7 +48,7 @@ class Encoded(NamedTuple):
     states: Tensor  # (B, S, 2H) s_{1:n}
     keys: Tensor  # (B, S, A) the states' part of the hidden layer of MLP^(enc)
     copy_keys: Tensor  # (B, S, A) the same for the copy attention, where there is one
-    mask: Tensor  # (B, S) whether there is a token
+    mask: Tensor | None  # (B, 1, S) whether there is a token; None where there is no padding
     hidden: Tensor  # (layers, B, D) h_0 of each decoder layer
     cell: Tensor  # (layers, B, D)
     links: Tensor  # (B, S, KINDS, S) scores of pairs of words, where they are asked for
@@ -54,15 +56,18 @@ class Encoded(NamedTuple):
 
     def select(self, sentences: Tensor) -> Encoded:
         """Return what decoding still needs of some sentences once it has begun."""
-        kept = {"states", "keys", "copy_keys", "mask", "links"}
-        return self._replace(**{name: getattr(self, name)[sentences] for name in kept})
+        kept = ("states", "keys", "copy_keys", "mask", "links")
+        parts = {name: getattr(self, name) for name in kept}
+        return self._replace(
+            **{name: part[sentences] for name, part in parts.items() if part is not None}
+        )
 
 
 class Past(NamedTuple):
     """The rows before each step, as what can be copied and as what has been."""
 
     keys: Tensor  # (B, T', A) their projected z
-    mask: Tensor  # (B, T, T') which of them precede each step
+    mask: Tensor | None  # (B, T, T') which of them precede each step; None if all do
     trail: Trail
     tokens: Tensor  # (B, T') 1 + position of their words, or 0
     traversal: Traversal | None  # where links lead from the open ones
@@ -75,6 +80,9 @@ class TransducerModel(nn.Module):
         super().__init__()
         self.config = config
         self.text_order = trees.text_order
+        self.fixed = False
+        """Whether weights stay as they are, as 8-bit ones do."""
+        self._readers: Readers | None = None
         c, v = config, vocabularies
         self.encoder_embedding = EncoderEmbedding(c, v)
         self.encoder: Any = nn.LSTM(  # or an 8-bit one, see transducer.int8
@@ -145,7 +153,8 @@ class TransducerModel(nn.Module):
         links = states.new_zeros(len(states), 0)
         if self.links is not None:
             links = self.links(states, batch.source_mask)
-        return Encoded(states, keys, copy_keys, batch.source_mask, *initial, links, frames)
+        mask = batch.source_mask.unsqueeze(1)
+        return Encoded(states, keys, copy_keys, mask, *initial, links, frames)
 
     def _initial(self, final: Tensor) -> Tensor:
         """Turn the final encoder states into h_0^l = [backward s_1; forward s_n] of each layer."""
@@ -178,8 +187,9 @@ class TransducerModel(nn.Module):
 
         Steps of a sentence in training; its hypotheses in decoding, which share what is encoded.
         """
-        scores = self.encoder_attention(h, encoded.keys)  # (B, T, S)
-        log_attention = masked_log_softmax(scores, encoded.mask.unsqueeze(1))
+        query = self.encoder_attention.query(h)
+        scores = self.encoder_attention(query, encoded.keys)  # (B, T, S)
+        log_attention = masked_log_softmax(scores, encoded.mask)
         return log_attention, log_attention.exp() @ encoded.states  # (B, T, S), (B, T, 2H)
 
     def relation_state(self, h: Tensor, c: Tensor, r: Tensor, u: Tensor, d_u: Tensor) -> Tensor:
@@ -187,36 +197,68 @@ class TransducerModel(nn.Module):
         parts = [h, c, self.relation_embedding(r), u, self.embed_index(d_u)]
         return self.dropout(self.ffn_relation(torch.cat(parts, dim=-1)))  # (B, T, D)
 
+    def of_z(self) -> list[nn.Module | None]:
+        """Return the layers that read z, in the order of :class:`Reading`."""
+        words, pointer, links = self.copy_attention, self.pointer, self.links
+        return [
+            self.ffn_vocab,
+            self.ffn_switch,
+            self.node_attention.query,
+            self.node_attention.key,
+            self.ffn_way,
+            words and words.query,
+            pointer and pointer.distances,
+            pointer and pointer.status,
+            links and links.of_words,
+            links and links.of_copies,
+        ]
+
+    def readers(self) -> Readers:
+        """Return how decoding reads z and the states of nodes."""
+        if self._readers is not None:
+            return self._readers
+        join = Together if self.fixed else apart
+        new, row = (self.mlp_start, self.mlp_rel_target), (self.mlp_end, self.mlp_rel_source)
+        readers = Readers(join(self.of_z()), *(join(mlp[0] for mlp in mlps) for mlps in (new, row)))
+        if self.fixed:
+            self._readers = readers
+        return readers
+
     def score_nodes(
-        self, z: Tensor, log_attention: Tensor, encoded: Encoded, past: Past
+        self, reading: Reading, log_attention: Tensor, encoded: Encoded, past: Past
     ) -> NodeScores:
         """Return the three distributions and the switch of equations 7 to 10."""
-        logits = self.ffn_vocab(z).float()  # probabilities need all bits, whatever the rest has
-        logits[..., : len(SPECIALS)] = -torch.inf
+        logits = reading.labels.float()  # probabilities need all bits, whatever the rest has
+        logits[..., : len(SPECIALS)].fill_(-torch.inf)
         vocabulary = logits.log_softmax(-1)  # equation 8
-        repeated = self.node_attention(z, past.keys)
-        switch = self.ffn_switch(z).float()
+        repeated = self.node_attention(reading.nodes, past.keys)
+        switch = reading.switch.float()
         if self.links is not None and past.traversal is not None:
-            repeated = repeated + self.links.score_copies(z, past.traversal, past.tokens)
+            hints = self.links.score_copies(reading.link_copies, past.traversal, past.tokens)
+            repeated = repeated + hints
             switch = switch + self.links.score_end(past.traversal)
         nodes = masked_log_softmax(repeated, past.mask)  # equation 9
-        # Nothing can be copied before the first node: equation 10 over two sources only.
-        no_node = ~past.mask.any(-1, keepdim=True)
-        dec = switch[..., 2:].masked_fill(no_node, -torch.inf)
-        switch = torch.cat([switch[..., :2], dec], dim=-1).log_softmax(-1)
+        if past.mask is not None:
+            # Nothing can be copied before the first node: equation 10 over two sources only.
+            no_node = ~past.mask.any(-1, keepdim=True)
+            dec = switch[..., 2:].masked_fill(no_node, -torch.inf)
+            switch = torch.cat([switch[..., :2], dec], dim=-1)
         source = log_attention
         if self.copy_attention is not None:
-            by_sentence = z.reshape(len(encoded.copy_keys), -1, z.shape[-1])  # see attend
+            query = reading.words
+            by_sentence = query.reshape(len(encoded.copy_keys), -1, query.shape[-1])  # see attend
             scores = self.copy_attention(by_sentence, encoded.copy_keys)
             if self.pointer is not None:
-                scores = scores + self.pointer(z, past.trail).view_as(scores)
+                near = self.pointer(reading.distances, reading.status, past.trail)
+                scores = scores + near.view_as(scores)
             if self.links is not None and past.traversal is not None:
-                scores = scores + self.links.score_words(z, past.traversal).view_as(scores)
-            source = masked_log_softmax(scores, encoded.mask.unsqueeze(1)).view_as(log_attention)
-        if self.ffn_way is not None:
-            way = self.ffn_way(z).float().log_softmax(-1)
+                hints = self.links.score_words(reading.link_words, past.traversal)
+                scores = scores + hints.view_as(scores)
+            source = masked_log_softmax(scores, encoded.mask).view_as(log_attention)
+        if reading.ways is not None:
+            way = reading.ways.float().log_softmax(-1)
             source = (way.unsqueeze(-1) + source.unsqueeze(-2)).flatten(-2)
-        return NodeScores(switch, vocabulary, source, nodes)
+        return NodeScores(switch.log_softmax(-1), vocabulary, source, nodes)
 
     def traverse(self, encoded: Encoded, path: Tensor, tokens: Tensor, used: Tensor) -> Traversal:
         """Follow the links of the words of open rows (:func:`transducer.model.links.traverse`)."""
@@ -276,16 +318,17 @@ class TransducerModel(nn.Module):
         z = self.relation_state(h, c, batch.relations, u, d_u)
         steps = torch.arange(h.shape[1], device=h.device)
         precedes = (steps[None, :] <= steps[:, None]) & (steps[None, :] > 0)  # rows 1..i at step i
-        node_keys = self.node_attention.keys(z)
+        reading = Reading(*apart(self.of_z())(z))
         seen = trail(batch.node_tokens, batch.words.shape[1])
         traversal = None
         if self.links is not None:
             path = open_rows(batch.heads, batch.indices == steps)
             known = of_path(batch.link_rows, path) <= steps[:, None]
             words = of_path(batch.link_tokens, path) * known
-            traversal = self.traverse(encoded, path, words, seen.used)
-        past = Past(node_keys, precedes[None], seen, batch.node_tokens, traversal)
-        nodes = self.score_nodes(z, log_attention, encoded, past)
+            linked = encoded._replace(links=by_word(encoded.links))
+            traversal = self.traverse(linked, path, words, seen.used)
+        past = Past(reading.node_keys, precedes[None], seen, batch.node_tokens, traversal)
+        nodes = self.score_nodes(reading, log_attention, encoded, past)
         before = functional.pad(c, (0, 0, 1, 0))[:, :-1]  # the context that predicted each node
         states = self.node_states(h, copied, before)
         scores = self.biaffine(self.mlp_start(states), self.mlp_end(states))  # (B, T, T) eq. 11
@@ -318,7 +361,7 @@ class TransducerModel(nn.Module):
     def score_relations(self, source: Tensor, target: Tensor) -> Tensor:
         """Return log P(r), equation 14, from the two MLPs' outputs."""
         logits = self.bilinear(source, target).float()
-        logits[..., : ROOT + 1] = -torch.inf  # padding, unknown ones, and the root's
+        logits[..., : ROOT + 1].fill_(-torch.inf)  # padding, unknown ones, and the root's
         return logits.log_softmax(-1)
 
 
@@ -445,8 +488,8 @@ class MLPAttention(nn.Module):
         return self.key(states)
 
     def forward(self, query: Tensor, keys: Tensor) -> Tensor:
-        """Score every pair: (B, T, D), (B, S, A) -> (B, T, S)."""
-        hidden = functional.elu(self.query(query).unsqueeze(2) + keys.unsqueeze(1), inplace=True)
+        """Score every pair of what is projected: (B, T, A), (B, S, A) -> (B, T, S)."""
+        hidden = functional.elu(query.unsqueeze(2) + keys.unsqueeze(1), inplace=True)
         return self.weight(hidden).squeeze(-1)
 
 

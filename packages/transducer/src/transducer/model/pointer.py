@@ -43,11 +43,11 @@ class Pointer(nn.Module):
         self.distances = nn.Linear(query, 2 * reach + 1)
         self.status = nn.Linear(query, 3)  # free, used, or the first that is free
 
-    def forward(self, z: Tensor, trail: Trail) -> Tensor:
-        """Score every word: (B, T, D) -> (B, T, S)."""
-        positions = torch.arange(1, trail.used.shape[-1] + 1, device=z.device)
-        distance = (positions - trail.last.unsqueeze(-1)).clamp(-self.reach, self.reach)
-        first = ~trail.used & ((~trail.used).cumsum(-1) == 1)
-        status = trail.used.long() + 2 * first.long()
-        near = self.distances(z).gather(-1, distance + self.reach)
-        return near + self.status(z).gather(-1, status)
+    def forward(self, distances: Tensor, status: Tensor, trail: Trail) -> Tensor:
+        """Score every word, given what both layers read in z: (B, T, S)."""
+        width = trail.used.shape[-1]
+        positions = torch.arange(1 + self.reach, width + 1 + self.reach, device=status.device)
+        distance = (positions - trail.last.unsqueeze(-1)).clamp(0, 2 * self.reach)
+        first = (~trail.used).cumsum(-1) == 1
+        kind = torch.where(trail.used, 1, first.long() * 2)
+        return distances.gather(-1, distance) + status.gather(-1, kind)

@@ -46,11 +46,10 @@ def outcome_probabilities(scores: NodeScores, offers: Tensor, indices: Tensor) -
     places = offers.shape[1]
     tail = (0, places + indices.shape[1])
     outcomes = functional.pad(scores.vocabulary + generate, tail, value=-torch.inf).exp_()
-    offered = offers.unsqueeze(1).expand(*steps, -1)
-    outcomes.scatter_add_(-1, offered, (scores.source + copy).exp_())
-    first = indices.clamp(min=1) - 1 + labels + places  # row i is at place i - 1 of the copies
-    copied = first.unsqueeze(1).expand(*steps, -1)
-    return outcomes.scatter_add_(-1, copied, (scores.nodes + repeat).exp_())
+    first = indices.clamp(min=1) + (labels + places - 1)  # row i is at place i - 1 of the copies
+    copied = torch.cat([offers, first], dim=1).unsqueeze(1).expand(*steps, -1)
+    copies = torch.cat([scores.source + copy, scores.nodes + repeat], dim=-1)
+    return outcomes.scatter_add_(-1, copied, copies.exp_())
 
 
 def mix_outcomes(scores: NodeScores, offers: Tensor, indices: Tensor) -> Tensor:
@@ -58,10 +57,13 @@ def mix_outcomes(scores: NodeScores, offers: Tensor, indices: Tensor) -> Tensor:
     return outcome_probabilities(scores, offers, indices).clamp_min(TINY).log()
 
 
-def masked_log_softmax(scores: Tensor, mask: Tensor) -> Tensor:
+def masked_log_softmax(scores: Tensor, mask: Tensor | None) -> Tensor:
     """Return a masked log-softmax; a row without any possible slot is -inf throughout.
 
-    The fill is finite, because the gradient of a softmax over nothing but -inf is not a number.
+    Without a mask every slot is possible. The fill is finite, because the gradient of a softmax
+    over nothing but -inf is not a number.
     """
+    if mask is None:
+        return scores.float().log_softmax(-1)
     result = scores.float().masked_fill(~mask, -1e9).log_softmax(-1)
     return torch.where(mask, result, -torch.inf)
