@@ -308,6 +308,7 @@ def _labeled() -> Iterator[None]:
         (model.MLPAttention, "forward", "attentions"),
         (model.TransducerModel, "attend", "attentions"),
         (model.TransducerModel, "relation_state", "FFN relation"),
+        (model.TransducerModel, "read", "FFN vocabulary, switch"),
         (model.TransducerModel, "score_nodes", "FFN vocabulary, switch"),
         (torch.nn.Sequential, "forward", "MLPs of edges"),
         (model.Biaffine, "forward", "biaffine"),

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 
-from transducer.model.links import KINDS, of_path, open_rows, traverse
+from transducer.model.links import KINDS, by_word, of_path, open_rows, traverse
 from transducer.model.losses import link_loss
 
 HEADS = torch.tensor([[0, 0, 1, 2, 1]])  # row 1 is the root; 2 and 4 hang below it, 3 below 2
@@ -25,7 +25,7 @@ def free_words() -> torch.Tensor:
 def test_all_that_can_follow_has_probability_one(seed: int) -> None:
     links = torch.randn(1, 6, KINDS, 6, generator=torch.Generator().manual_seed(seed))
     path = open_rows(HEADS, torch.ones_like(HEADS, dtype=torch.bool))
-    seen = traverse(links, path, of_path(TOKENS, path), free_words(), ordered=True)
+    seen = traverse(by_word(links), path, of_path(TOKENS, path), free_words(), ordered=True)
     following = seen.following.exp().sum((2, 4))  # over open rows and words
     torch.testing.assert_close(following + seen.end.exp(), torch.ones(1, 5, KINDS))
 
@@ -34,7 +34,7 @@ def test_the_deepest_row_and_the_first_word_come_first() -> None:
     links = torch.full((1, 6, KINDS, 6), -20.0)
     links[0, 0, :, 3] = links[0, 2, :, 5] = 20.0  # word 1, row 2's, to word 4; word 3 to word 6
     path = open_rows(HEADS, torch.ones_like(HEADS, dtype=torch.bool))
-    seen = traverse(links, path, of_path(TOKENS, path), free_words(), ordered=True)
+    seen = traverse(by_word(links), path, of_path(TOKENS, path), free_words(), ordered=True)
     best = seen.following.logsumexp(2).argmax(-1)  # (1, steps, KINDS)
     assert best[0, 3].tolist() == [3, 3]  # row 2 is open: its link to word 4
     assert best[0, 4].tolist() == [5, 5]  # below row 4 there is nothing, and row 2 is closed

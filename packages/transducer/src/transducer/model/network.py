@@ -213,6 +213,10 @@ class TransducerModel(nn.Module):
             links and links.of_copies,
         ]
 
+    def read(self, z: Tensor) -> Reading:
+        """Return what these layers say."""
+        return Reading(*apart(self.of_z())(z))
+
     def readers(self) -> Readers:
         """Return how decoding reads z and the states of nodes."""
         if self._readers is not None:
@@ -318,7 +322,7 @@ class TransducerModel(nn.Module):
         z = self.relation_state(h, c, batch.relations, u, d_u)
         steps = torch.arange(h.shape[1], device=h.device)
         precedes = (steps[None, :] <= steps[:, None]) & (steps[None, :] > 0)  # rows 1..i at step i
-        reading = Reading(*apart(self.of_z())(z))
+        reading = self.read(z)
         seen = trail(batch.node_tokens, batch.words.shape[1])
         traversal = None
         if self.links is not None:
