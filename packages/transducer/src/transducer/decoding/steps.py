@@ -120,7 +120,8 @@ class Steps:
             position, is_word = token, first >= self.n_labels
         else:
             position, is_word = torch.zeros_like(token), torch.zeros_like(is_copy)
-        consumed = Consumed(vector, h, state, *_hidden(self.read.new(state)), hidden, cell)
+        start, rel_target = _hidden(self.read.new(state))
+        consumed = Consumed(vector, h, state, start, rel_target, hidden, cell)
         token = torch.where(is_copy, rows.token[parent, copied_row], token)
         return Choice(
             parent, outcome, log_p, index, first, is_copy, is_word, position, token, None, consumed

@@ -24,12 +24,12 @@ class Reading(NamedTuple):
     switch: Tensor  # (..., 3)
     nodes: Tensor  # (..., A) the query of node copy
     node_keys: Tensor  # (..., A) the key by which a later step copies this row
-    ways: Tensor | None  # (..., M)
-    words: Tensor | None  # (..., A) the query of source copy
-    distances: Tensor | None  # (..., 2 * reach + 1) scores of words by their distance
-    status: Tensor | None  # (..., 3) and by whether they are nodes
-    link_words: Tensor | None  # (..., F) how far links are believed when words are copied
-    link_copies: Tensor | None  # (..., F') and rows
+    ways: Any  # (..., M)
+    words: Any  # (..., A) the query of source copy
+    distances: Any  # (..., 2 * reach + 1) scores of words by their distance
+    status: Any  # (..., 3) and by whether they are nodes
+    link_words: Any  # (..., F) how far links are believed when words are copied
+    link_copies: Any  # (..., F') and rows
 
 
 class Readers(NamedTuple):
