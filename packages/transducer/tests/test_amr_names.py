@@ -14,6 +14,7 @@ from transducer.frameworks.amr import Record, Tables, postprocess, read_gazettee
 from transducer.frameworks.amr.constants import repair_constants
 from transducer.frameworks.amr.gazetteer import Gazetteer, with_names_of
 from transducer.frameworks.amr.known_names import correct_names
+from transducer.frameworks.amr.wiki import learn_wiki
 
 KNOWN = Gazetteer(
     {
@@ -206,3 +207,14 @@ def test_postprocessing_takes_type_and_page_from_the_gazetteer() -> None:
     done = postprocess(graph, Record(graph.tokens), tables, AmrConfig(wiki=True))
     assert _flat(done) == '(x / organization :wiki "Hamas" :name (n / name :op1 "Hamas"))'
     assert Tables.learn([graph]).gazetteer == {}
+
+
+def test_pages_of_unknown_names_are_learned_from_unknown_names() -> None:
+    famous = '(p / person :wiki "Hamas" :name (n / name :op1 "Hamas"))'
+    unknown = '(p / person :wiki - :name (n / name :op1 "Elaf"))'
+    graphs = loads(
+        "\n\n".join(f"# ::id {i}\n{g}" for i, g in enumerate([famous] * 4 + [unknown] * 3))
+    )
+    assert learn_wiki(graphs).titles["person"] == 4 / 7
+    assert learn_wiki(graphs, KNOWN).titles["person"] == 0
+    assert learn_wiki(graphs, KNOWN).rates == learn_wiki(graphs).rates

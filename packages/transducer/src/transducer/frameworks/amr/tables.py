@@ -70,7 +70,7 @@ class Tables:
         corpus = list(graphs)
         pairs = [(graph.tokens, graph) for graph in corpus]
         known = learn_names(pairs)
-        pages = learn_wiki(corpus)
+        pages = learn_wiki(corpus, Gazetteer(gazetteer or {}))
         first = cls(
             lexicon=learn_lexicon((_forms(graph), _stems(graph)) for graph in corpus),
             senses=learn_senses(count_concepts(corpus), (roleset.id for roleset in rolesets)),

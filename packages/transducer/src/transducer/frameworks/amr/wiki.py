@@ -43,8 +43,12 @@ class KnownPages(NamedTuple):
     """Pages of well-known names."""
 
 
-def learn_wiki(graphs: Iterable[Graph]) -> KnownPages:
-    """Count the pages of named entities."""
+def learn_wiki(graphs: Iterable[Graph], gazetteer: Gazetteer = _NO_GAZETTEER) -> KnownPages:
+    """Count the pages of named entities.
+
+    What an unknown name has is learned from names that the *gazetteer* does not know, either: well
+    known persons have a page of their name, others have none.
+    """
     pages: dict[str, Counter[str]] = defaultdict(Counter)
     totals: Counter[str] = Counter()
     paged: Counter[str] = Counter()
@@ -54,13 +58,15 @@ def learn_wiki(graphs: Iterable[Graph]) -> KnownPages:
         found = page_constants(graph)
         for entity, _, name in names(graph):
             page = found.get(entity.id, "")
+            well_known = gazetteer.readings([word.strip('"') for word in name])
             for key in _keys(entity, name):
                 pages[key][page] += 1
             for kind in (entity.label or "", _ANY):
                 totals[kind] += 1
                 paged[kind] += bool(page)
-                pageless[kind] += page == NO_PAGE
-                titled[kind] += page == _title(name)
+                if not well_known:
+                    pageless[kind] += page == NO_PAGE
+                    titled[kind] += page == _title(name)
     table = {
         key: min(counter, key=lambda page: (-counter[page], page))
         for key, counter in sorted(pages.items())
