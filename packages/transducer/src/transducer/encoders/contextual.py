@@ -90,6 +90,9 @@ def _keep_unreached(model: Any) -> None:
 class ContextualEncoder(nn.Module):
     """Mix the layers of the contextual encoder; run it too if it is tuned."""
 
+    origin = ""
+    """Hash of the file that its fine-tuned layers come from, if models share one."""
+
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
         width, layers = shape(config.contextual)

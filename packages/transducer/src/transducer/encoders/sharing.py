@@ -1,7 +1,8 @@
 """Encoders that several models have in common: held in memory once, and run once for a sentence.
 
 Models that were trained together (:mod:`transducer.training.joint`) have the same fine-tuned
-layers, of which one may read more than another. Nothing has to say so: equal tensors tell.
+layers, of which one may read more than another. The file that they came from tells, else equal
+tensors do.
 """
 
 from __future__ import annotations
@@ -35,8 +36,7 @@ def _groups(encoders: Mapping[str, ContextualEncoder]) -> list[list[str]]:
     """Group encoders whose layers are those of the first one, the deepest of its group."""
     groups: list[list[str]] = []
     for key in sorted(encoders, key=lambda key: -encoders[key].depth):
-        own = encoders[key].model
-        group = next((g for g in groups if unite(encoders[g[0]].model, own)), None)
+        group = next((g for g in groups if unite(encoders[g[0]], encoders[key])), None)
         if group is None:
             groups.append([key])
         else:
@@ -44,26 +44,30 @@ def _groups(encoders: Mapping[str, ContextualEncoder]) -> list[list[str]]:
     return groups
 
 
-def unite(deeper: Any, encoder: Any) -> bool:
-    """Let an encoder hold the tensors of another one where they are equal; say if all are."""
-    known = dict(_tensors(deeper))
-    same = True
-    for name, tensor in _tensors(encoder).items():
+def unite(deeper: ContextualEncoder, encoder: ContextualEncoder) -> bool:
+    """Let an encoder hold the tensors of another one where they are equal; say if all are.
+
+    Those of one file are not compared: to read them would bring all of both into memory.
+    """
+    same = bool(encoder.origin) and encoder.origin == deeper.origin
+    known, model = _tensors(deeper.model), encoder.model
+    assert model is not None
+    every = True
+    for name, tensor in _tensors(model).items():
         other = known.get(name)
         if other is tensor:
             continue
-        if other is None or not _equal(other, tensor):
-            same = False
+        if other is None or not _alike(other, tensor) or not (same or torch.equal(other, tensor)):
+            every = False
             continue
         holder, _, attribute = name.rpartition(".")
-        setattr(encoder.get_submodule(holder), attribute, other)
-    return same
+        setattr(model.get_submodule(holder), attribute, other)
+    return every
 
 
 def _tensors(encoder: Any) -> dict[str, Tensor]:
     return dict(chain(encoder.named_parameters(), encoder.named_buffers()))
 
 
-def _equal(one: Tensor, other: Tensor) -> bool:
-    alike = (one.dtype, one.device, one.shape) == (other.dtype, other.device, other.shape)
-    return alike and torch.equal(one, other)
+def _alike(one: Tensor, other: Tensor) -> bool:
+    return (one.dtype, one.device, one.shape) == (other.dtype, other.device, other.shape)

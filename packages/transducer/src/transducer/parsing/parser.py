@@ -40,6 +40,7 @@ from transducer.int8 import has_int8, to_int8
 from transducer.model.inputs import make_batch, make_features
 from transducer.model.network import TransducerModel
 from transducer.storage import checkpoint, hub
+from transducer.storage.compact import encoder_digest
 from transducer.storage.rounded import Source, is_kept, load_rounded
 from transducer.storage.shipped import find_model
 from transducer.text.annotation import Annotator, model_annotator
@@ -112,11 +113,16 @@ class Transducer:
         model = rounded = None
         if is_kept(folder, config, place):
             about, score = describe(folder), checkpoint.read_score(folder)
-            rounded = load_rounded(Source(folder, task, vocabularies, about["sha256"]))
+            source = Source(folder, task, vocabularies, about["sha256"])
+            found = rounded = load_rounded(source)
         else:
             saved = checkpoint.load(folder, place)
-            about, score, model = describe(folder), saved.score, saved.model
+            about, score = describe(folder), saved.score
+            found = model = saved.model
             merge_differences(model)
+        if found.encoder_embedding.contextual is not None:
+            origin = encoder_digest(folder / checkpoint.WEIGHTS)
+            found.encoder_embedding.contextual.origin = origin
         loaded = cls(task, vocabularies, model, score, group=group, about=about, rounded=rounded)
         loaded.folder = folder
         return loaded

@@ -192,6 +192,8 @@ def read_weights(path: Path, fresh: Mapping[str, Tensor]) -> dict[str, Tensor]:
 
 def encoder_digest(path: Path) -> str:
     """Return the hash of the file in which a weights file keeps its encoder, or nothing."""
+    if not path.is_file():  # the end of a training has its weights elsewhere
+        return ""
     read_header(path)
     return _metadata(path).get(_ENCODER, "")
 

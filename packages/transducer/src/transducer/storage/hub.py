@@ -72,7 +72,7 @@ def save_pretrained(source: Path, folder: Path, task: str) -> None:
     for name in FILES:
         if (source / name).is_file() and name != PAGE:
             shutil.copyfile(source / name, folder / name)
-    digest = encoder_digest(source / WEIGHTS) if (source / WEIGHTS).is_file() else ""
+    digest = encoder_digest(source / WEIGHTS)
     if digest:  # a model that travels alone takes the encoder with it
         shutil.copyfile(find_encoder(source, digest), folder / ENCODER)
     (folder / PAGE).write_text(readme(source, task), encoding="utf-8")
