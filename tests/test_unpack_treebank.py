@@ -40,6 +40,6 @@ def test_a_bad_archive_leaves_nothing(problem: str, tmp_path: Path) -> None:
         source.write_bytes(source.read_bytes()[:60])
     result = CliRunner().invoke(main, [str(source), "-o", str(tmp_path / "out")])
     assert result.exit_code == 1
-    assert result.output.startswith("Error: ")
+    assert result.output.startswith(f"Error: {source}")
     assert result.output.count("\n") == 1
     assert not (tmp_path / "out").exists()
